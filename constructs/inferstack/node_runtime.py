@@ -15,7 +15,7 @@ VARIABLE = "JSII_NODE"
 """The environment variable that CDK takes the path of Node from."""
 
 _HOW = (
-    "CDK needs Node.js 22 or newer, and this machine has no `node`: "
+    "CDK needs Node.js 22 or newer, but this machine has no `node`: "
     "install one, or `pip install 'inferstack[node]'`, or set JSII_NODE to the path of one"
 )
 
@@ -47,10 +47,10 @@ def select_node(environment: MutableMapping[str, str] = os.environ) -> None:
 def _refuse_no_node(chosen: str, path: str | None) -> None:
     found = shutil.which(chosen, path=path)
     if found is None:
-        raise NodeMissingError(f'{VARIABLE} is "{chosen}", where there is no program; name one, or unset it')
+        raise NodeMissingError(f'{VARIABLE} is "{chosen}", which is not a program; name one, or unset it')
     # The bundled one is our own choice, made by this process or one that started it: it is not run to see.
     if Path(found) != _bundled_node() and not _is_node(found):
-        raise NodeMissingError(f'{VARIABLE} is "{chosen}", which is no Node.js; name one, or unset it')
+        raise NodeMissingError(f'{VARIABLE} is "{chosen}", which is not Node.js; name one, or unset it')
 
 
 @lru_cache

@@ -135,7 +135,7 @@ def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | 
     _refuse_data(context)
     specs, stage = (None if context.get(key) is None else str(context[key]) for key in (SPECS, STAGE))
     if specs == "":
-        sys.exit(f"`-c {SPECS}=` names no folder; write `-c {SPECS}=DIR`, or leave it out")
+        sys.exit(f"`-c {SPECS}=` does not name a folder; write `-c {SPECS}=DIR`, or leave it out")
     return specs, stage
 
 
@@ -151,7 +151,7 @@ def _refuse_slips(context: Mapping[str, Any]) -> None:
 def _refuse_data(context: Mapping[str, Any]) -> None:
     for key in (SPECS, STAGE):
         if isinstance(value := context.get(key), list | dict):
-            sys.exit(f"the context has `{key}`: {json.dumps(value)}; it is one text, as behind `-c {key}=`")
+            sys.exit(f"the context has `{key}`: {json.dumps(value)}; write one text, as after `-c {key}=`")
 
 
 def default_place() -> tuple[str | None, str | None]:
@@ -162,9 +162,9 @@ def default_place() -> tuple[str | None, str | None]:
     # A pipeline without a value for a variable sets it to an empty text.
     account, region = (os.environ.get(name, "").strip() or None for name in (_ACCOUNT, _REGION))
     if account is not None and re.fullmatch("[0-9]{12}", account) is None:
-        sys.exit(f'{_ACCOUNT} is "{account}", which is no account: it has 12 digits; name one, or unset it')
+        sys.exit(f'{_ACCOUNT} is "{account}", which is not an account: 12 digits; correct or unset it')
     if region is not None and not regions.has_form(region):
-        sys.exit(f'{_REGION} is "{region}", which is no AWS region; name one, or unset it')
+        sys.exit(f'{_REGION} is "{region}", which is not an AWS region; correct or unset it')
     return account, region
 
 
@@ -194,5 +194,5 @@ def _object(variable: str, text: str) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        sys.exit(f'{variable}: no JSON object; the CDK CLI sets it to `{{"name": "value"}}`')
+        sys.exit(f'{variable}: not a JSON object; the CDK CLI sets it to `{{"name": "value"}}`')
     return found

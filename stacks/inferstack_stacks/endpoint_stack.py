@@ -143,7 +143,7 @@ def _name(options: StackOptions, endpoint_name: str) -> str:
         return options["stack_name"]
     if is_opaque(endpoint_name):
         raise ValueError(
-            "only the deployment knows the endpoint's name, and a stack has one before: pass `stack_name=`"
+            "only the deployment knows the endpoint's name, but a stack needs one first: pass `stack_name=`"
         )
     return stack_name(endpoint_name)
 

@@ -92,8 +92,8 @@ def s3_place(url: str, connection: Connection, *, account: str | None) -> S3Plac
     values = connection.pseudo_parameters
     names = [name for name in PLACEHOLDER.findall(url) if name.startswith("AWS::")]
     if "AWS::AccountId" in names and account not in (None, connection.account):
-        message = f"{url} is in the account {account}, and the credentials are of {connection.account}"
-        raise AccountError(f"{message}; take credentials of {account}")
+        message = f"{url} is in the account {account}, but the credentials are for {connection.account}"
+        raise AccountError(f"{message}; use credentials for {account}")
     if any(name not in values for name in names):
         raise AccountError(f"{url} needs a region; set AWS_REGION, or `env: {{region: …}}` in the spec")
     found = s3_location(connection.filled(url))
@@ -111,8 +111,8 @@ def client_for(bucket: str, connection: Connection, *, region: str | None) -> An
     """
     found = _region_of(bucket, connection)
     if region is not None and found is not None and found != region:
-        message = f"the bucket {bucket} is in {found}, and the endpoint in {region}"
-        raise AccountError(f"{message}: SageMaker reads models of its own region only; name a bucket there")
+        message = f"the bucket {bucket} is in {found}, but the endpoint is in {region}"
+        raise AccountError(f"{message}: SageMaker only reads models in its own region; name a bucket there")
     return connection.s3(found)
 
 
@@ -125,7 +125,7 @@ def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
     Raises:
         AccountError: when the bucket cannot be listed.
     """
-    with explained(f"what is under {place} cannot be listed"):
+    with explained(f"the objects under {place} cannot be listed"):
         found = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
     names = (str(entry["Key"]).removeprefix(place.key) for entry in found.get("Contents", ()))
     return tuple(name for name in names if name.endswith(ARCHIVE_SUFFIX))

@@ -15,18 +15,18 @@ from inferstack.texts.placeholders import PLACEHOLDER
 # ---------------------------------------------------------------- AWS's refusals in words
 
 
-_AGAIN = "then run the command again: what is uploaded is not uploaded twice"
-_LOG_IN = f"log in again, such as by `aws sso login`, {_AGAIN}"
-_CREDENTIALS = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or log in by `aws sso login`"
+_AGAIN = "then run the command again: nothing is uploaded twice"
+_LOG_IN = f"log in again, such as with `aws sso login`, {_AGAIN}"
+_CREDENTIALS = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws sso login`"
 _PERMISSIONS = (
-    "uploading takes s3:ListBucket on the bucket, s3:GetObject, s3:PutObject and s3:AbortMultipartUpload on "
+    "uploading needs s3:ListBucket on the bucket, s3:GetObject, s3:PutObject and s3:AbortMultipartUpload on "
     "its objects, and for a KMS key kms:GenerateDataKey and kms:Decrypt; where the bucket's policy asks for "
     "encryption, --sse and --sse-kms-key-id"
 )
-_KEY = "see that the key is enabled and of the bucket's region; name one of another account by its ARN"
-_BUSY = f"wait a little, {_AGAIN}"
-_NETWORK = f"see whether the network is there, and proxies are set, {_AGAIN}"
-_BUCKET = "make the bucket, or correct its name in the spec"
+_KEY = "make sure that the key is enabled and in the bucket's region; name one of another account by its ARN"
+_BUSY = f"wait a moment, {_AGAIN}"
+_NETWORK = f"check the network and the proxy settings, {_AGAIN}"
+_BUCKET = "create the bucket, or correct its name in the spec"
 
 # By the service's error code or the name of botocore's exception; an answer without a body only has a status.
 _HELP = {
@@ -62,10 +62,10 @@ _HELP = {
     ),
     **dict.fromkeys(("NoSuchBucket", "404"), _BUCKET),
     **dict.fromkeys(("KMS.NotFoundException", "KMS.DisabledException", "KMS.KMSInvalidStateException"), _KEY),
-    "RequestTimeTooSkewed": "set the clock of this machine",
-    "BadDigest": f"the archive changed while it was uploaded; let nothing write to it, {_AGAIN}",
+    "RequestTimeTooSkewed": "correct the clock of this machine",
+    "BadDigest": f"the archive changed while it was uploaded; make sure that nothing writes to it, {_AGAIN}",
     "NoRegionError": "set AWS_REGION, or `env: {region: …}` in the spec",
-    "NoSuchUpload": f"somebody ended the upload, maybe a lifecycle rule of the bucket; {_AGAIN}",
+    "NoSuchUpload": f"something aborted the upload, perhaps a lifecycle rule of the bucket; {_AGAIN}",
 }
 
 
@@ -178,11 +178,9 @@ def connect(region: str | None) -> Connection:
             found = _region_around(session) if region is None else region
             client = _client(session, "sts", found)
         except ValueError as error:
-            # Such as a number that is none; boto3 does not say which setting.
-            where = "look at the variables that begin with `AWS_` and at the profile"
-            raise AccountError(
-                f"AWS cannot be asked: a setting of boto3's is wrong: {error}; {where}"
-            ) from None
+            # Such as a number that is not one; boto3 does not say which setting.
+            where = "check the variables that begin with `AWS_` and the profile"
+            raise AccountError(f"AWS cannot be asked: a boto3 setting is wrong: {error}; {where}") from None
         identity = client.get_caller_identity()
     return Connection(str(identity["Account"]), found, session)
 
@@ -195,7 +193,7 @@ def _region_around(session: Any) -> str | None:
     named = next(filter(None, (os.environ.get("AWS_REGION"), session.region_name)), None)
     if named is not None and not regions.has_form(named):
         fix = "correct AWS_REGION, AWS_DEFAULT_REGION or the profile"
-        raise AccountError(f'AWS cannot be asked: "{named}" is no AWS region; {fix}')
+        raise AccountError(f'AWS cannot be asked: "{named}" is not an AWS region; {fix}')
     return named
 
 

@@ -35,11 +35,11 @@ def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
             return None
         about.add(answer)
     if isinstance(role, str):
-        return f"see that {role} may use it (kms:Decrypt)"
+        return f"make sure that {role} may use it (kms:Decrypt)"
     line = f'`execution_role: {{kms_key_arns: ["{key}"]}}`'
     if None in about or role.managed_policy_arns:
-        return f"see that the endpoint's role may use it, such as by {line}"
-    return f"the endpoint's role may not use it, and the endpoint would wait in vain: add {line}"
+        return f"make sure that the endpoint's role may use it, such as with {line}"
+    return f"the endpoint's role may not use it, so the endpoint would wait in vain: add {line}"
 
 
 def _about(key: str, names: tuple[str, ...], connection: Connection) -> Iterator[bool | None]:

@@ -180,7 +180,7 @@ def upload(
             outcome = _brought(Transfer(client, archive, place, progress, encryption), former)
             there = _look(client, place)
     if there is None:
-        raise AccountError(f"{place} was uploaded and is gone; see who else writes to the bucket")
+        raise AccountError(f"{place} was uploaded, but is gone; find out who else writes to the bucket")
     _expect(there, archive, place)
     _expect_encrypted(there, encryption, place)
     return Stored(outcome, there.get("SSEKMSKeyId"))
@@ -227,12 +227,12 @@ def _expect(there: Any, archive: Archive, place: S3Place) -> None:
     if _holds(there, archive):
         return
     digest = there.get("Metadata", {}).get(DIGEST)
-    message = f"{place} is there with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
-    raise AccountError(f"{message}, and nothing is overwritten; find out who put it there, and remove it")
+    message = f"{place} exists with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
+    raise AccountError(f"{message}, and is not overwritten; find out who put it there, and remove it")
 
 
 def _expect_encrypted(there: Any, encryption: Encryption, place: S3Place) -> None:
     if not encryption.is_of(there):
-        message = f"{place} is there, encrypted with {described(there)} and not as {encryption.options} says"
+        message = f"{place} exists, encrypted with {described(there)}, not as {encryption.options} says"
         again = f"aws s3 cp {place} {place} {encryption.options}"
-        raise AccountError(f"{message}, and nothing is sent twice; have S3 encrypt it again: {again}")
+        raise AccountError(f"{message}, and is not uploaded again; have S3 encrypt it again: {again}")

@@ -161,7 +161,7 @@ def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
     if _OWN_WORDS in path:
         return None
     if _is_in_triton(path):
-        return "the files of a repository are packed before"
+        return "the files of a repository are packed before that"
     if path[-2:] in _LEAST and _may_be_none(data, path):
         return "at 0 something must wake the first"
     if path[-1] in _WITH_A_UNIT and isinstance(value, str):

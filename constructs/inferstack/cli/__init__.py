@@ -1,7 +1,7 @@
 """The command line. ``arguments.py`` has the list of commands, each of which is the module of its name.
 
 Results go to standard output, everything else to standard error. Exit status: 0 done, 1 problems found
-or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 no reader any more.
+or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 broken pipe.
 """
 
 import gc
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Refusal as refusal:
         return _end(_REFUSED, str(refusal))
     except BrokenPipeError:
-        # `inferstack … | head` is no mistake, so nothing is said about it.
+        # `inferstack … | head` is not a mistake, so nothing is said about it.
         return _end(_NOBODY_READS, None)
     except OSError as error:
         where = "the output cannot be written" if error.filename is None else error.filename

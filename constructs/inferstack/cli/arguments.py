@@ -1,4 +1,4 @@
-"""What can be written on the command line: the commands, and the specs that they are for."""
+"""The command line: its commands, and the arguments for specs that several of them share."""
 
 import argparse
 import re
@@ -23,7 +23,7 @@ _COMMANDS = {
     "package": "pack model archives",
     "rehearse": "serve models locally",
     "body": "make requests, read answers",
-    "explain": "say what a code means",
+    "explain": "explain a code",
     "schema": "print the JSON Schema",
 }
 """The line of help for each command. In the module of its name, ``run`` does the work, and ``add_arguments``
@@ -57,9 +57,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             command.add_arguments(made)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
         instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
-        top.error(f"there is no command {words[0]!r}; {instead}")
+        top.error(f"unknown command {words[0]!r}; {instead}")
     if not words:
-        top.error(f"name a command: {', '.join(_COMMANDS)}")
+        top.error(f"choose a command: {', '.join(_COMMANDS)}")
     options, unknown = top.parse_known_args(words)
     if unknown:
         # By itself, argparse shows the usage of `inferstack`, which names none of this command's options.
@@ -70,10 +70,10 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def _unknown(word: str, command: argparse.ArgumentParser) -> str:
     if not word.startswith("-"):
-        return f"{word!r} is an argument too many"
+        return f"unexpected argument {word!r}"
     option = word.partition("=")[0]
     question = did_you_mean(option, re.findall(r"--[\w-]+", command.format_usage()))
-    return f"there is no option {option}" + (f"; {question}" if question else "")
+    return f"unknown option {option}" + (f"; {question}" if question else "")
 
 
 class _Version(argparse.Action):
@@ -90,20 +90,20 @@ _DEFAULT = Path(USUAL_FOLDER)
 
 
 def add_paths(command: argparse.ArgumentParser) -> None:
-    """Adds the argument for any number of spec files, and of folders with such."""
+    """Adds the argument for any number of spec files and folders of spec files."""
     command.add_argument(
         "paths",
         metavar="PATH",
         nargs="*",
         type=Path,
         default=[_DEFAULT],
-        help=f"spec files, or folders whose *.yaml and *.yml files are meant (default: {_DEFAULT})",
+        help=f"spec files, or folders of *.yaml and *.yml files (default: {_DEFAULT})",
     )
 
 
 def add_region(command: argparse.ArgumentParser) -> None:
-    """Adds the option for the region of specs that name none."""
-    command.add_argument("--region", type=_region, help="region of the stack, for a spec that names none")
+    """Adds the option for the region of specs that do not name one."""
+    command.add_argument("--region", type=_region, help="region of the stack, for specs that do not name one")
 
 
 def _region(name: str) -> str:
@@ -116,7 +116,7 @@ def _region(name: str) -> str:
 
 
 def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
-    """The files that paths stand for, each once, and what is wrong with the folders among them."""
+    """The spec files at some paths, each once, and the problems of the folders among them."""
     files: dict[Path, Path] = {}
     problems: list[Problem] = []
     # Asked once: `Path.absolute` would ask the system for each file.
@@ -134,6 +134,6 @@ def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
 
 
 def _no_default() -> Problem:
-    """The default folder is not there. Probably no path was given, so that no other file is suggested."""
-    message = f"there is no folder `{_DEFAULT}` here, which is meant unless another path is given"
-    return Problem(FilePlace(str(_DEFAULT)), message, "name a spec file, or a folder of them", NO_FILE)
+    """The default folder does not exist. Probably no path was given, so no similar name is suggested."""
+    message = f"no path was given, and the default folder `{_DEFAULT}` does not exist"
+    return Problem(FilePlace(str(_DEFAULT)), message, "pass a spec file, or a folder of spec files", NO_FILE)

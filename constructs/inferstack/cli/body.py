@@ -22,12 +22,12 @@ from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repositories import repositories_at
 
 _LARGEST = 6_291_456
-"""Bytes that a request to a real-time endpoint may have."""
+"""The most bytes that a request to a real-time endpoint may have."""
 _SHOWN = 4
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack body``."""
+    """Adds the arguments of ``inferstack body``."""
     add = command.add_argument
     add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs and outputs")
     add("--stage", help="choose this stage of the spec")
@@ -41,7 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--input", metavar="[NAME=]FILE", type=_input, action="append", default=[], help=inputs)
     parameters = "parameter of the request, such as sequence_id=7; can be repeated"
     add("--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=parameters)
-    add("--json", action="store_true", help="write the values as JSON; without it they stand behind the JSON")
+    add("--json", action="store_true", help="write the values as JSON; by default they follow it in binary")
     read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
     add("--read", metavar="FILE", type=Path, help=read)
     add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
@@ -62,11 +62,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
     if options.spec is None and options.read is None:
-        yield "name a SPEC to make a request for, or an answer with --read"
+        yield "name a SPEC to make a request for, or an answer to --read"
     if (options.read is None) != (options.content_type is None):
         yield "--read and --content-type go together"
     if options.read is not None and (options.input or options.parameter or options.json):
-        yield "--input, --parameter and --json are for a request, and --read for an answer"
+        yield "--input, --parameter and --json make a request and cannot be used with --read"
     chosen = {options.stage, options.component, options.model, options.target_model}
     if options.spec is None and chosen != {None}:
         yield "--stage, --component, --model and --target-model choose something in a SPEC"
@@ -129,7 +129,7 @@ def _make(options: argparse.Namespace) -> int:
     _show(inputs, "  holds         ")
     print(" \\\n  ".join(_command(loaded.spec, asked, made.content_type, out)))
     if len(made.content) > _LARGEST and not is_async(loaded.spec):
-        tell(f"note: SageMaker documents {_LARGEST} bytes as the most for a request that is answered at once")
+        tell(f"note: SageMaker documents a limit of {_LARGEST} bytes for a synchronous request")
     return 0
 
 
@@ -158,12 +158,12 @@ def _answering(options: argparse.Namespace) -> Any:
     """The configuration of the model that gave an answer."""
     model = _asked(load_spec(options.spec, stage=options.stage).spec, options).model
     if not model.config.output:
-        raise Refusal(f"{model.name} declares no outputs: leave the SPEC away to read the answer as it is")
+        raise Refusal(f"{model.name} declares no outputs: omit the SPEC to read the answer as it is")
     return model.config
 
 
 def _invocation() -> tuple[ModuleType, ModuleType]:
-    """What makes bodies and reads answers, and what reads and writes files of arrays: both need numpy."""
+    """The modules for bodies and answers, and for files of arrays; both need numpy."""
     try:
         from inferstack.triton import invocation  # noqa: PLC0415 - brings numpy
     except ImportError as error:
@@ -181,7 +181,7 @@ def _refused(problems: tuple[str, ...]) -> int:
 
 def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
     """The model to ask: the only one, or the chosen one. A request does not choose on which instance type a
-    component runs, and variants share the requests: then one request has to fit all of several models.
+    component runs, and variants share the requests: then one request has to fit all of their models.
     """
     chosen = chosen_by(options)
     choice = only_one(spec) if chosen == ALL else chosen
@@ -195,7 +195,7 @@ def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
     if any(_interface(it.model) != _interface(first.model) for it in others):
         archives = listed([it.repository.archive for it in (first, *others)], last="and")
         who = spec.endpoint_name if choice.component is None else choice.component
-        differ = "which differ in their inputs or outputs, so that no request fits all"
+        differ = "which differ in their inputs or outputs, so no request fits all"
         fix = "" if components(spec) else "; add --model to ask one of them"
         raise Refusal(f"`{who}` runs {archives}, {differ}{fix}")
     return first
@@ -215,7 +215,7 @@ def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
     found = {one.archive: one for one in repositories_at(block, options.spec.parent)}
     if not block.multi_model:
         if options.target_model is not None:
-            raise Refusal("--target-model chooses an archive of a multi-model endpoint, which this is not")
+            raise Refusal("--target-model is only for multi-model endpoints")
         return next(iter(found.values()))
     if options.target_model is None and len(found) == 1:
         return next(iter(found.values()))
@@ -226,7 +226,7 @@ def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
 
 
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
-    """The model that answers, as the container's environment or the repository says."""
+    """The model that answers, according to the container's environment or the repository."""
     set_to = (set_variable(loader.environment, DEFAULT_MODEL) for loader in block.loaders)
     model = repository.served(next(filter(None, set_to), None))
     if model is None:
@@ -271,7 +271,7 @@ def _command(spec: ModelSpec, asked: _Asked, content_type: str, out: Path) -> It
 
 
 def _only_variant(spec: ModelSpec, model: str | None) -> str | None:
-    """The one among several variants that hosts a model; None where a request need not or cannot choose."""
+    """The variant, of several, that hosts a model; None where a request need not or cannot choose."""
     found = [it.variant_name for _, it in variants(spec) if it.model_name == model]
     several = model is not None and len(variants(spec)) > 1
     return found[0] if several and len(found) == 1 else None

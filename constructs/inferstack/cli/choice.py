@@ -1,6 +1,6 @@
-"""Which of a spec's model repositories is meant, where several containers have their own.
+"""Chooses one of a spec's model repositories, where several containers have their own.
 
-With inference components it is chosen by a component that loads it, else by a model under `models`.
+With inference components, it is chosen by a component that loads it, otherwise by a model under `models`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ class Choice(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str | None:
-        """Name of whichever is chosen."""
+        """Name of the chosen component or model."""
         return self.model if self.component is None else self.component
 
 
@@ -32,7 +32,7 @@ ALL = Choice()
 
 
 def chosen_by(options: argparse.Namespace) -> Choice:
-    """What the options ``--component`` and ``--model`` say."""
+    """The choice that the options ``--component`` and ``--model`` make."""
     return Choice(options.component, options.model)
 
 
@@ -61,7 +61,7 @@ def _instead(spec: ModelSpec, name: str, known: list[str]) -> str:
     """What to write where no component has this name."""
     path = model_path(spec, name)
     if not known:
-        return "the spec has none at all" if path is None else f"it is a model: write --model {name}"
+        return "the spec has no components" if path is None else f"it is a model: write --model {name}"
     return choose(name, known) if path is None else f"it is a model, {_run_by(spec, name)}"
 
 
@@ -88,7 +88,9 @@ def only_one(spec: ModelSpec) -> Choice:
 
 
 def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
-    """Names of the inference components that load a repository; of the models, where there are none."""
+    """Names of the inference components that load a repository, or of the models in a spec without
+    components.
+    """
     loaders = [it.path for it in block.loaders]
     if not components(spec):
         return [str(path[1]) for path in loaders if path[0] == "models"]
@@ -98,7 +100,7 @@ def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
 def only_block(
     spec: ModelSpec, blocks: Iterable[PlacedTriton], what: str, choice: Choice = ALL
 ) -> PlacedTriton:
-    """The only one of these repositories, which are all, or those that ``choice`` loads.
+    """The only one of these repositories: all of the spec's, or those that ``choice`` loads.
 
     Raises:
         Refusal: when there are several, so that one must be named.
@@ -109,15 +111,15 @@ def only_block(
     names = list(dict.fromkeys(name for block in (first, *more) for name in loading(spec, block)))
     if choice.name is None and len(names) > 1:
         of = "component" if components(spec) else "model"
-        raise Refusal(f"{what} may be for any of several {of}s; add --{of}: {listed(names)}")
+        raise Refusal(f"{what} could be for any of several {of}s; add --{of}: {listed(names)}")
     archives = listed([block.archive for block in (first, *more)])
-    raise Refusal(f"{what} may be any of {archives}; keep it in such a folder")
+    raise Refusal(f"{what} could be any of {archives}; put it into the matching folder")
 
 
 def block_of_archive(
     spec: ModelSpec, archive: Path, blocks: list[PlacedTriton], choice: Choice
 ) -> PlacedTriton:
-    """The repository that an archive is meant for, by the path that `package` would give it, or by its name.
+    """The repository that an archive is for, judging by the path that `package` gives it, or by its name.
     ``blocks`` are all repositories, or those that ``choice`` loads.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``inferstack explain``: what the product knows about its own codes."""
+"""``inferstack explain``: what each code means, and its source."""
 
 import argparse
 import re
@@ -21,12 +21,12 @@ _NARROWEST = 40
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack explain``."""
-    command.add_argument("code", metavar="CODE", nargs="?", help="for example IS012; without it, all codes")
+    """Adds the arguments of ``inferstack explain``."""
+    command.add_argument("code", metavar="CODE", nargs="?", help="such as IS012; without it, list all codes")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say what a problem's code means and what it rests on; without a code, list all of them."""
+    """Explain a code and cite its source; without a code, list all codes."""
     if options.code is None:
         _list_all()
         return 0
@@ -69,7 +69,7 @@ def _wrapped(text: str, before: str = "") -> str:
 
 
 def _probably_meant(code: str) -> list[str]:
-    """Codes that this may be a typing error for. A number that is only close to a code's is not one."""
+    """Codes that this may be a typo for. A number that is only close to a code's is not a typo."""
     digits = re.sub("[^0-9]", "", code.removeprefix("IS").translate(_LOOK_LIKE_DIGITS))
     if not (0 < len(digits) <= _MOST_DIGITS and re.search("[0-9]", code)):
         return []

@@ -1,8 +1,8 @@
-"""``inferstack package``: makes model archives, or inspects them.
+"""``inferstack package``: packs model archives, or inspects them.
 
 Problems go to standard error while packing, where they stop the work, and to standard output with
-``--check``, where they are the result. A spec without a ``triton`` block has nothing to pack, and that is no
-error: when all specs of a folder are packed, some may be such.
+``--check``, where they are the result. A spec without a ``triton`` block has nothing to pack, which is not an
+error: when all specs of a folder are packed, some may have none.
 """
 
 import argparse
@@ -21,25 +21,25 @@ _OUT = Path("packages")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack package``."""
+    """Adds the arguments of ``inferstack package``."""
     add = command.add_argument
     add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file")
     add("--stage", help="choose this stage of the spec")
     out = f"folder for the archives (default: {_OUT}/NAME, NAME from the spec file)"
     add("--out", metavar="DIR", type=Path, help=out)
-    allow = "files may come from this folder, too, and not only from that of the spec; can be repeated"
+    allow = "also allow files from this folder, besides the spec's own; can be repeated"
     add("--allow", metavar="DIR", type=Path, action="append", default=[], help=allow)
-    archives = "pack nothing, look into these archives; with SPEC as its endpoint would load them"
+    archives = "pack nothing, inspect these archives; with SPEC, as its endpoint would load them"
     add("--check", metavar="ARCHIVE", nargs="+", type=Path, help=archives)
-    upload = "put the archives where the spec wants them in S3, and write what is there into SPEC's lock"
+    upload = "upload the archives to where SPEC expects them in S3, and record them in its lock"
     add("--upload", action="store_true", help=upload)
-    sse = "with --upload: how S3 encrypts the archives (default: as the bucket says)"
+    sse = "with --upload: how S3 encrypts the archives (default: the bucket's setting)"
     add("--sse", choices=ALGORITHMS, help=sse)
-    key = "with --sse aws:kms or aws:kms:dsse: id, ARN or alias of the key (default: AWS's own for S3)"
+    key = "with --sse aws:kms or aws:kms:dsse: ID, ARN or alias of the key (default: AWS's own for S3)"
     add("--sse-kms-key-id", metavar="KEY", type=_key, help=key)
     component = "with --check: the archives are for this inference component of SPEC"
     add("--component", metavar="NAME", help=component)
-    add("--model", metavar="NAME", help="with --check: the archives are for this one of SPEC's `models`")
+    add("--model", metavar="NAME", help="with --check: the archives are for this entry of SPEC's `models`")
     multi = "with --check and no SPEC: the archives are for a multi-model endpoint"
     add("--multi-model", action="store_true", help=multi)
     command.set_defaults(wrong_usage=command.error)
@@ -47,16 +47,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _key(text: str) -> str:
     if not is_key(text):
-        form = "write its id, its ARN, or an alias such as alias/models"
-        raise argparse.ArgumentTypeError(f"{text!r} is not how a KMS key is named; {form}")
+        form = "write its ID, its ARN, or an alias such as alias/models"
+        raise argparse.ArgumentTypeError(f"{text!r} is not a KMS key; {form}")
     return text
 
 
 def run(options: argparse.Namespace) -> int:
-    """Pack the model archives that a spec declares, or look into archives that there are."""
+    """Pack the model archives that a spec declares, or inspect existing archives."""
     for message in _wrong_usage(options):
         options.wrong_usage(message)
-    # The lock is left aside, since it says what was packed before.
+    # The lock is ignored, since it says what was packed before.
     loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
     if options.check is not None:
         return _check(options, loaded)
@@ -64,21 +64,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
-    """What does not go together; first, whether there is anything to do at all."""
+    """Options that cannot be used together; but first, whether there is anything to do at all."""
     if options.spec is None and options.check is None:
         yield "name a SPEC to pack, or archives with --check"
     if options.upload and options.check is not None:
-        yield "--upload packs SPEC itself and takes no archives of --check"
+        yield "--upload packs SPEC itself and cannot be used with --check"
     if None in (options.spec, options.check):
         for option in ("component", "model"):
             if getattr(options, option) is not None:
-                yield f"--{option} goes with SPEC and --check"
+                yield f"--{option} needs SPEC and --check"
     sse, key = options.sse, options.sse_kms_key_id
     if not options.upload and (sse, key) != (None, None):
-        yield f"{'--sse' if sse is not None else '--sse-kms-key-id'} goes with --upload"
+        yield f"{'--sse' if sse is not None else '--sse-kms-key-id'} needs --upload"
     if key is not None and sse in (None, S3_KEY):
-        found = "there is no --sse" if sse is None else f"--sse {sse} encrypts with a key of S3's own"
-        yield f"--sse-kms-key-id goes with --sse aws:kms or aws:kms:dsse, and {found}"
+        found = "--sse is not given" if sse is None else f"--sse {sse} uses S3's own key"
+        yield f"--sse-kms-key-id needs --sse aws:kms or aws:kms:dsse, but {found}"
 
 
 def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:

@@ -1,4 +1,4 @@
-"""The archives that a spec declares, made, and archives that somebody else made, inspected."""
+"""Packs the archives that a spec declares, and inspects archives that were made elsewhere."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -29,7 +29,7 @@ from inferstack.triton.rules import Context, repository_problems
 
 
 def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:
-    """Packs what a spec declares into ``out``; its files come from its folder, or from those allowed.
+    """Packs what a spec declares into ``out``; its files come from its folder, or from the allowed ones.
 
     Raises:
         SpecError: with every file that cannot be packed; then nothing is written.
@@ -44,7 +44,7 @@ def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> 
 
 
 def has_nothing_to_pack(loaded: LoadedSpec, spec: Path) -> bool:
-    """Whether a spec declares no archive; if so, standard error is told."""
+    """Whether a spec declares no archive; if so, says so on standard error."""
     if any(triton_blocks(loaded.spec)):
         return False
     tell(f"{spec}: nothing to package: the spec has no `triton` block")
@@ -75,12 +75,12 @@ def _plans(loaded: LoadedSpec, base: Path, allowed: Iterable[Path]) -> tuple[Pla
 
 
 def file_place(document: Document, place: Place) -> FilePlace:
-    """Where something is written: in the file of the spec, unless it is in another one."""
+    """Where something is written: in the spec's file, unless it names another one."""
     return place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(place))
 
 
 def _refuse_own_output(plans: Iterable[Plan], out: Path) -> None:
-    """An archive that packs an archive of the last run would grow with each run, and never be the same."""
+    """Refuses to pack an archive of the last run: the new one would grow with each run."""
     targets = {(out / plan.archive).resolve() for plan in plans}
     for plan in plans:
         for file in plan.local_files:
@@ -100,13 +100,13 @@ def _pack(plan: Plan, target: Path) -> Packed:
 
 
 def check(archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *, multi_model: bool) -> int:
-    """Inspects archives without unpacking them; prints what is in them and what is wrong with it.
+    """Inspects archives without unpacking them; prints their contents and what is wrong with them.
 
-    With a spec, an archive is judged as the spec's endpoint would load it, or as the component or model would
-    that is chosen or that its path tells; without a spec, as ``multi_model`` says.
+    With a spec, an archive is judged as the spec's endpoint would load it, or as the chosen component or
+    model would (or the one that its path names); without a spec, as ``multi_model`` says.
 
     Raises:
-        Refusal: before any is read, when it is not clear what an archive is for.
+        Refusal: before any archive is read, if it is not clear what one is for.
     """
     found: list[list[Problem]] = []
     meant = [(it, None if loaded is None else block_for(it, loaded.spec, choice)) for it in archives]
@@ -120,7 +120,7 @@ def check(archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *
 
 
 def _summary(found: Sequence[Sequence[Problem]]) -> str:
-    """The last line, on the problems of each archive."""
+    """The last line, which counts the problems."""
     archives = counted(len(found), "archive")
     wrong = [problems for problems in found if problems]
     return f"{tally([*chain(*wrong)])} in {len(wrong)} of {archives}" if wrong else f"{archives}: no problems"
@@ -136,12 +136,12 @@ def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
     if blocks:
         return block_of_archive(spec, archive, blocks, choice)
     if not any(may_be_triton(placed.image) for placed in containers(spec)):
-        raise Refusal("the spec runs no Triton, and nothing is known about archives for other images")
+        raise Refusal("the spec does not run Triton, and only Triton's archives can be checked")
     return undeclared(spec)
 
 
 def inspected(archive: Path, *, multi_model: bool) -> Inspection:
-    """What is in an archive, read as a container loads it among many, or as the only one."""
+    """An archive's contents, read as a container loads it: as one of many, or as the only one."""
     with bar(archive.name, _size(archive)) as progress:
         return inspect_archive(archive, progress, multi_model=multi_model)
 
@@ -209,13 +209,13 @@ Content = tuple[str, int | None]
 
 
 def described(packed: Packed, contents: Sequence[Content], left_out: Iterable[LeftOut] = ()) -> str:
-    """Several lines, each ended, about an archive. Folders are only shown when nothing is in them."""
+    """The lines that describe an archive, each with its line break. Only empty folders are shown."""
     lines = [
         str(packed.path),
         f"  size     {_whole_size(packed.size)}",
         f"  sha256   {packed.file_sha256}",
         f"  content  {packed.tar_sha256}",
-        "           (sha256 of the tar inside, which no compression changes)",
+        "           (sha256 of the tar inside, whatever its compression)",
         *_inside(contents),
         *(f"  left out {left.name} ({left.reason})" for left in left_out),
     ]

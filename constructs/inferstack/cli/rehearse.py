@@ -24,24 +24,23 @@ _SECONDS = 120.0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack rehearse``."""
+    """Adds the arguments of ``inferstack rehearse``."""
     add = command.add_argument
     add("spec", metavar="SPEC", type=Path, help="spec file")
     add("--stage", help="choose this stage of the spec")
-    timeout = f"longest wait in seconds for a start, for loading, and for each answer (default: {_SECONDS:g})"
+    timeout = f"seconds to wait for the start, for loading, and for each answer (default: {_SECONDS:g})"
     add("--timeout", metavar="S", type=_seconds, default=_SECONDS, help=timeout)
-    python = "interpreter with nvidia-pytriton and with what the models import (default: this one)"
+    python = "interpreter with nvidia-pytriton and what the models import (default: this one)"
     add("--python", metavar="FILE", type=Path, default=Path(sys.executable), help=python)
-    allow = "files may come from here, too; else only from the folder of the spec"
+    allow = "also allow files from this folder, besides the spec's own"
     add("--allow", metavar="DIR", type=Path, action="append", default=[], help=allow)
     archive = (
-        "rehearse this archive, which is there already, instead of packing; can be repeated for a "
-        "multi-model endpoint"
+        "rehearse this existing archive instead of packing one; can be repeated for a multi-model endpoint"
     )
     add("--archive", metavar="FILE", type=Path, action="append", default=[], help=archive)
-    component = "rehearse this inference component only; with --archive: the archive is for it"
+    component = "rehearse only this inference component; with --archive: the archive is for it"
     add("--component", metavar="NAME", help=component)
-    model = "rehearse this one of `models` only; with --archive: the archive is for it"
+    model = "rehearse only this entry of `models`; with --archive: the archive is for it"
     add("--model", metavar="NAME", help=model)
     add("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
     command.set_defaults(wrong_usage=command.error)
@@ -49,7 +48,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
-    # The lock is left aside: what is rehearsed is what will be uploaded, not what was.
+    # The lock is ignored: what is rehearsed is what will be uploaded, not what was.
     return _rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
 
 
@@ -59,17 +58,16 @@ def _seconds(written: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 86400:
-        raise argparse.ArgumentTypeError(f"{written} is no number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{written} is not a positive number of seconds")
     return seconds
 
 
 def _rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
-    """Rehearses a spec and prints what came of it. Returns 1 when an archive is not served as declared.
+    """Rehearses a spec and prints the outcome. Returns 1 if an archive is not served as declared.
 
     Raises:
-        SpecError: with all that is wrong with the archives, or keeps them from being packed; then no server
-            is started.
-        Refusal: when this machine cannot do it, or it is not clear what an archive is for.
+        SpecError: with everything wrong with the archives or in the way of packing them; then no server is
+        started. Refusal: when this machine cannot do it, or it is not clear what an archive is for.
     """
     chosen = list(_chosen(loaded, options))
     if not chosen:
@@ -101,7 +99,7 @@ def rehearsals_of(
 
 
 def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehearsal]:
-    """What is asked for: archives that are there, or what the spec declares."""
+    """What to rehearse: existing archives, or what the spec declares."""
     python, seconds = options.python, options.timeout
     if not options.archive:
         yield from rehearsals_of(
@@ -116,7 +114,7 @@ def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehears
 def _given(
     loaded: LoadedSpec, options: argparse.Namespace
 ) -> Iterator[tuple[PlacedTriton, list[Path], list[Repository]]]:
-    """Archives that are there, as the containers of the spec would load them, by what these load."""
+    """Existing archives, as the spec's containers would load them, by the repository that each is for."""
     meant: dict[SpecPath, tuple[PlacedTriton, list[Path]]] = {}
     for archive in options.archive:
         placed = block_for(archive, loaded.spec, chosen_by(options))
@@ -146,7 +144,7 @@ def _rehearsals_at(
 
 
 def _releases(spec: ModelSpec) -> Iterator[Release]:
-    """The releases of Triton that the spec deploys, as far as its images say so."""
+    """The releases of Triton that the spec deploys, as far as its images tell."""
     for placed in triton_blocks(spec):
         for loader in placed.loaders:
             release = triton_release(loader.image)
@@ -155,8 +153,9 @@ def _releases(spec: ModelSpec) -> Iterator[Release]:
 
 
 def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]:
-    """The environments of the containers that load a repository, as deployed: of containers that run Triton
-    for certain, each that differs; where none does, that of the first one that may."""
+    """The different environments of the containers that load a repository and certainly run Triton, as
+    deployed; if none certainly does, that of the first one that may.
+    """
     certain = [it for it in placed.loaders if is_triton(it.image)]
     found: list[dict[str, str]] = []
     for one in certain or placed.loaders[:1]:
@@ -167,7 +166,7 @@ def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]
 
 
 def _printed(outcomes: Iterable[ArchiveOutcome]) -> list[ArchiveOutcome]:
-    """The outcomes, each printed as soon as it is there."""
+    """The outcomes, each printed as soon as it is known."""
     found: list[ArchiveOutcome] = []
     for outcome in outcomes:
         found.append(outcome)

@@ -1,4 +1,4 @@
-"""``inferstack render``: the templates themselves, made without CDK and Node, all of them or none."""
+"""``inferstack render``: templates made without CDK and Node, all of them or none."""
 
 import argparse
 import os
@@ -38,7 +38,7 @@ _ESCAPED_IN_JSON = re.compile("[\x7f-\uffff]")
 
 
 class _TemplateDumper(yaml.SafeDumper):
-    """CloudFormation's YAML has no aliases, so that shared parts are written out."""
+    """Writes shared parts out, since CloudFormation's YAML has no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -92,7 +92,7 @@ def write_all(folder: Path, contents: Mapping[str, str]) -> dict[Path, str]:
     look at times would take it for a new one.
 
     Returns:
-        What was written, and what there was before.
+        What was written, and the state of each file before.
     """
     new = {name: content for name, content in contents.items() if not _holds(folder / name, content)}
     unfinished = {folder / f".{name}.{os.getpid()}": folder / name for name in new}
@@ -112,7 +112,7 @@ def write_all(folder: Path, contents: Mapping[str, str]) -> dict[Path, str]:
 
 
 def without_spec(folder: Path, names: Collection[str], form: str) -> Iterator[Path]:
-    """The templates of a folder whose names are not among these."""
+    """The templates in a folder that have none of these names."""
     found = folder.glob(f"*.template.{form}")
     return (path for path in sorted(found) if path.name not in names)
 
@@ -132,7 +132,7 @@ def _forget(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError:
-        # This is no folder, or it is not ours: then there is nothing to remove either.
+        # This is not a folder, or it is not ours: then there is nothing to remove either.
         return
 
 
@@ -140,7 +140,7 @@ def _forget(path: Path) -> None:
 
 
 class RenderedFile(msgspec.Struct, frozen=True):
-    """The result for one spec: warnings, the names that it takes and the template as text; or its errors."""
+    """The result for one spec: its warnings, the names it takes and the template as text; or its errors."""
 
     problems: tuple[Problem, ...]
     taken: TakenNames | None = None
@@ -148,7 +148,7 @@ class RenderedFile(msgspec.Struct, frozen=True):
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack render``."""
+    """Adds the arguments of ``inferstack render``."""
     add_paths(command)
     command.add_argument("--stage", help="choose this stage of every spec")
     add_region(command)
@@ -156,7 +156,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", type=Path, help="write NAME.template.json (or .yaml) here, NAME from the spec"
     )
     command.add_argument("--format", choices=WRITERS, default="json", help="default: json")
-    change = "status 1 when DIR was not up to date; if PATH is a folder, templates of no spec count, too"
+    change = "exit with 1 if DIR was out of date; if PATH is a folder, templates without a spec count, too"
     command.add_argument("--fail-on-change", action="store_true", help=change)
     command.set_defaults(wrong_usage=command.error)
 
@@ -164,11 +164,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the CloudFormation template of a spec, or write those of several specs to a folder."""
     if options.fail_on_change and options.out is None:
-        options.wrong_usage("--fail-on-change needs --out DIR, the folder that is to be up to date")
+        options.wrong_usage("--fail-on-change needs --out DIR, the folder to keep up to date")
     files, empty = files_of(options.paths)
     names = _file_names(files, options.format)
     if options.out is None and len(names) > 1:
-        options.wrong_usage(f"{len(names)} specs need --out DIR, which receives a template each")
+        options.wrong_usage(f"{len(names)} specs need --out DIR, for one template each")
     made = [rendered(it, stage=options.stage, region=options.region, form=options.format) for it in files]
     errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]
     problems = in_file_order([*(problem for it in made for problem in it.problems), *errors])
@@ -196,7 +196,7 @@ def _file_names(specs: Iterable[Path], form: str) -> list[str]:
     names = [f"{spec.stem}.template.{form}" for spec in specs]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise Refusal(f"two specs would be written to {twice[0]}; render them into folders of their own")
+        raise Refusal(f"two specs would be written to {twice[0]}; render them into separate folders")
     return names
 
 
@@ -219,8 +219,8 @@ def _hand_over(written: Mapping[str, str], options: argparse.Namespace) -> int:
 
 
 def _changes(outdated: Mapping[Path, str], superfluous: Iterable[Path]) -> Iterator[str]:
-    """What is to be committed or removed, so that the folder is up to date for others, too."""
+    """What to commit or remove so that the folder is up to date for others, too."""
     for path, was in outdated.items():
-        yield f"{path}: was {was}, and is written now; add it to your commit"
+        yield f"{path}: was {was} and has been written; add it to your commit"
     for path in superfluous:
         yield f"{path}: no spec makes this template; remove it"

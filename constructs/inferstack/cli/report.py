@@ -30,7 +30,7 @@ _BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK, LEFT_OVER}
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """Everything that a report may show: problems, the number of specs, and a line about each update."""
+    """Everything a report may show: problems, the number of specs, and a line about each update."""
 
     problems: Sequence[Problem]
     specs: int = 0
@@ -49,7 +49,7 @@ def product_version() -> str:
 
 
 def summary(problems: Sequence[Problem], files: int) -> str:
-    """How many problems there are, and in how many of the specs, as one line without a line break.
+    """How many problems there are, and in how many of the specs, in one line without a line break.
 
     Problems elsewhere (in folders, templates, locks and model files) are counted separately from the specs.
     """
@@ -72,7 +72,7 @@ def _is_beside(problem: Problem) -> bool:
 
 
 def tally(problems: Sequence[Problem]) -> str:
-    """The number of errors and the number of warnings; what there is none of is left out."""
+    """The number of errors and the number of warnings, without those that are zero."""
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
     counts = ((errors, "error"), (len(problems) - errors, "warning"))
     return ", ".join(counted(count, noun) for count, noun in counts if count)
@@ -175,7 +175,7 @@ def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
 
 
 def _fingerprint(problem: Problem, seen: Counter[str]) -> str:
-    """It stays the same when lines are added above, so that a known problem is not a new finding."""
+    """Stays the same when lines are added above, so that a known problem is not a new finding."""
 
     own = json.dumps([relative_to_cwd(problem.file), problem.code, list(problem.path), words(problem)])
     seen[own] += 1
@@ -303,6 +303,6 @@ def in_format(form: str, found: Findings) -> str:
     """The whole output in one of :data:`FORMATS`.
 
     Raises:
-        KeyError: when the format is none of these.
+        KeyError: if there is no such format.
     """
     return _WRITERS[form](found)

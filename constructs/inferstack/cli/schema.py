@@ -6,7 +6,7 @@ from inferstack.format.schema import shipped_schema_text
 
 
 def add_arguments(_: argparse.ArgumentParser) -> None:
-    """Nothing can be written after ``inferstack schema``."""
+    """Adds nothing: ``inferstack schema`` has no arguments."""
 
 
 def run(_: argparse.Namespace) -> int:

@@ -39,7 +39,7 @@ def flush() -> None:
 
 
 def write_into_nothing() -> None:
-    """Connects streams that failed to nothing: Python flushes them once more on exit, and would complain."""
+    """Sends failed streams to the null device: Python flushes them once more on exit, and would complain."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -55,9 +55,9 @@ _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasa
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Within the block, a request to terminate raises ``KeyboardInterrupt`` as Ctrl-C does.
+    """Within the block, a request to terminate raises ``KeyboardInterrupt``, as Ctrl-C does.
 
-    By default it would end the process on the spot, and leave behind what is unfinished.
+    By default it would end the process on the spot, and leave unfinished work behind.
     """
     before: dict[int, Any] = {}
     # Only the main thread gets signals, and no other may ask for them.

@@ -1,9 +1,9 @@
-"""``inferstack package SPEC --upload``: the archives of a spec, where its endpoint loads them from.
+"""``inferstack package SPEC --upload``: puts the archives of a spec where its endpoint loads them from.
 
     look at everything -> pack -> upload -> lock
 
-The lock comes last, so that it never names what is not there. After an interruption, run the command again:
-what is uploaded is found by its digest and stays.
+The lock comes last, so it never names anything missing. After an interruption, run the command again: what is
+already uploaded is recognized by its digest.
 """
 
 import os
@@ -55,7 +55,7 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Archives for a target by their names there, and what the lock will say about them and says now."""
+    """Archives for a target by their names there, with their future and present entries in the lock."""
 
     target: _Target
     packed: Mapping[str, Packed]
@@ -66,7 +66,7 @@ class _Load:
         return self.target.place(self.upload.url_of(name))
 
     def former(self, made: Packed) -> S3Place | None:
-        """Where the same archive was put before, under any name."""
+        """Where the same archive was uploaded before, under any name."""
         if self.before is None:
             return None
         same = (name for name, it in self.before.archives.items() if it.sha256 == made.file_sha256)
@@ -80,8 +80,8 @@ def make_and_upload(
     """Packs what a spec declares into ``out``, uploads it, and writes the spec's lock.
 
     Raises:
-        SpecError: with every file that cannot be packed, or what is wrong with the lock; nothing is done.
-        Refusal: when the account does not let it be done.
+        SpecError: with every file that cannot be packed, or what is wrong with the lock; then nothing is
+        done. Refusal: when the account does not allow it.
     """
     if has_nothing_to_pack(loaded, spec):
         return 0
@@ -105,7 +105,7 @@ def make_and_upload(
 
 
 def _lock_of(spec: Path) -> Lock:
-    """The present lock. One that cannot be written again is refused here, before hours of work are lost."""
+    """The present lock. One that cannot be rewritten is refused here, before hours of work are lost."""
     if not os.access(spec.parent, os.W_OK):
         raise Refusal(f"{lock_path(spec)} cannot be written: its folder is read-only")
     lock = read_lock(lock_path(spec))
@@ -126,7 +126,7 @@ def _targets(
 
 
 def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
-    """Tells of others' archives under a prefix: an endpoint that reads from a folder in it misses them."""
+    """Points out others' archives under a prefix: an endpoint that reads from a folder in it misses them."""
     location = target.destination.location
     if not location.endswith("/"):
         return
@@ -135,8 +135,8 @@ def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
     if strangers:
         more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
         tell(
-            f"note: {strangers[0]}{more} under {place} did not come from this spec; an endpoint that is "
-            "deployed with its lock does not find such archives: declare them, or have no lock"
+            f"note: {strangers[0]}{more} under {place} did not come from this spec; an endpoint "
+            "deployed with its lock will not find such archives: declare them, or do without a lock"
         )
 
 
@@ -177,7 +177,7 @@ def _tell_of_keys(keys: Mapping[str, S3Place], spec: ModelSpec, connection: Conn
 
 def _write_lock(uploads: Uploads, spec: Path, stage: str | None) -> None:
     path = lock_path(spec)
-    # Read again, since somebody may have uploaded another stage meanwhile.
+    # Read again, since somebody may have uploaded another stage in the meantime.
     before = _lock_of(spec)
     now = with_uploads(before, uploads, stage=stage, stages=stage_names(read_document(spec)))
     if now == before:

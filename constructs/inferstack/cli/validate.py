@@ -1,4 +1,4 @@
-"""``inferstack validate``."""
+"""``inferstack validate``: everything that is wrong with specs, in one run."""
 
 import argparse
 from pathlib import Path
@@ -11,14 +11,14 @@ from inferstack.problems import Problem, Severity, in_file_order, printable
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack validate``."""
+    """Adds the arguments of ``inferstack validate``."""
     add_paths(command)
     command.add_argument("--stage", help="choose this stage of every spec; without it all stages are checked")
     add_region(command)
     command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    against = "say also what deploying would do to the stack of this template, or to those of a folder"
+    against = "also report what deploying would do to this template's stack, or to the stacks of a folder"
     command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
-    command.add_argument("--strict", action="store_true", help="warnings fail, too")
+    command.add_argument("--strict", action="store_true", help="fail on warnings, too")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 def _with_updates(
     problems: list[Problem], files: list[Path], options: argparse.Namespace
 ) -> tuple[list[Problem], list[str]]:
-    """The problems, with those of deploying the specs to the stacks that exist, and a note on each spec."""
+    """The problems, including those of deploying to the existing stacks, and a note on each spec."""
     from inferstack.review import compare_with  # noqa: PLC0415 - brings the making of templates
 
     comparison = compare_with(

@@ -157,7 +157,7 @@ def _add(
     for action in actions:
         if not hasattr(action, "bind"):
             fix = "pass one of `aws_cloudwatch_actions`, such as `SnsAction(topic)`"
-            raise TypeError(f"a {type(action).__name__} is no action of an alarm; {fix}")
+            raise TypeError(f"a {type(action).__name__} is not an alarm action; {fix}")
     there = getattr(made, name)
     there = () if there is None else there
     if any(map(is_list_token, there)):

@@ -92,9 +92,9 @@ def arn_of(role: cdk.aws_iam.IRole) -> str:
     if arn is None:
         given = "its `attr_arn`" if hasattr(role, "attr_arn") else "the ARN of a role"
         fix = f"pass a role: `aws_iam.Role.from_role_arn(…)` with {given}"
-        raise TypeError(f"`role` is a {type(role).__name__}, and no role; {fix}")
+        raise TypeError(f"`role` is a {type(role).__name__}, not a role; {fix}")
     if not is_opaque(arn) and re.fullmatch(ROLE_ARN, arn) is None:
-        raise ValueError(f'`role` has the ARN "{arn}", which is no role\'s; its form is {_FORM}')
+        raise ValueError(f'`role` has the ARN "{arn}", which is not that of a role, such as {_FORM}')
     return arn
 
 

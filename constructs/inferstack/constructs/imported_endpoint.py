@@ -32,7 +32,7 @@ class ImportedEndpoint(IInferenceEndpoint):
         if endpoint_name is None and endpoint_arn is None:
             raise ValueError(f"the endpoint `{construct_id}` needs its name or its ARN")
         if endpoint_name is not None:
-            _refuse_no_name("endpoint_name", endpoint_name, "give it to `from_endpoint_arn`")
+            _refuse_no_name("endpoint_name", endpoint_name, "pass it to `from_endpoint_arn`")
         if endpoint_name is not None and endpoint_arn is not None:
             _refuse_other_name(endpoint_arn, endpoint_name)
         variants = _names("variant_names", variant_names)
@@ -70,7 +70,7 @@ class ImportedEndpoint(IInferenceEndpoint):
         arn = "" if self._given_arn is None else self._given_arn
         if not is_opaque(arn) and _ENDPOINT_ARN.fullmatch(arn) is None:
             form = "arn:aws:sagemaker:us-east-1:111122223333:endpoint/name"
-            raise ValueError(f'"{arn}" is no ARN of an endpoint; its form is {form}')
+            raise ValueError(f'"{arn}" is not the ARN of an endpoint, such as {form}')
         return cdk.Stack.of(self).split_arn(arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
 
     def inference_component_name(self, name: str) -> str:
@@ -126,9 +126,9 @@ def _refuse_no_name(option: str, name: str, instead_of_arn: str) -> None:
     if not is_settled(name) or (len(name) <= LONGEST_HOSTING_NAME and re.fullmatch(HOSTING_NAME, name)):
         return
     if name.startswith("arn:"):
-        raise ValueError(f'`{option}` has the ARN "{name}", where a name is wanted; {instead_of_arn}')
+        raise ValueError(f'`{option}` has the ARN "{name}", but takes a name; {instead_of_arn}')
     form = f"1 to {LONGEST_HOSTING_NAME} letters, digits and hyphens, with a letter or digit at both ends"
-    raise ValueError(f'`{option}` has "{name}", which is no name of SageMaker\'s; it has {form}')
+    raise ValueError(f'`{option}` has "{name}", which is not a valid name; write {form}')
 
 
 def _refuse_other_name(arn: str, name: str) -> None:

@@ -230,8 +230,8 @@ def _chosen(options: MetricOptions) -> dict[str, Any]:
     known = sorted(MetricOptions.__optional_keys__)
     for name in options:
         if name not in known:
-            hint = did_you_mean_then(name, known, "it takes those of MetricOptions")
-            raise TypeError(f"a metric takes no option '{name}'; {hint}")
+            hint = did_you_mean_then(name, known, "it has those of MetricOptions")
+            raise TypeError(f"a metric has no option '{name}'; {hint}")
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -72,7 +72,7 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
     fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
     if not found:
         on = sorted({_watched(alarm) for alarm in alarms.values()})
-        others = f"it has some on {listed(on)}" if on else "it has none at all"
+        others = f"it has some on {listed(on)}" if on else "it has no alarms"
         raise ValueError(f"the spec has no alarm on `{wanted.metric}`; {others}")
     if len({tuple(values.items()) for _, values in fitting}) != 1:
         raise ValueError(_not_one(wanted, len(fitting), [values for _, values in fitting or found]))
@@ -101,7 +101,7 @@ def _not_one(wanted: Wanted, count: int, choices: Sequence[Mapping[str, str]]) -
     if named:
         fix = f"choose one of {listed(sorted(named), quote='')}"
     elif choices:
-        fix = "name no part, since it is about the whole endpoint"
+        fix = "leave the part out, since it is about the whole endpoint"
     else:
         # Of an endpoint that is imported, only what was named is known; a variant is always there.
         fix = "name its `inference_components`"

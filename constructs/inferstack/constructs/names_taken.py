@@ -24,7 +24,7 @@ Key = tuple[object, ...]
 OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})
 """Codes of the names that an endpoint takes. Two stacks of one name are refused by CDK."""
 
-_FIX = "give one of them another name, or put one into a stack for another account or region"
+_FIX = "give one of them another name, or put one into a stack in another account or region"
 _FIX_SCALING = "remove `autoscaling` from the spec of one of them"
 
 

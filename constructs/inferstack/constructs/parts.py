@@ -190,7 +190,7 @@ class _Beside(_Part):
 
 def _refuse_other_name(name: str, found: str) -> None:
     if is_settled(name) and is_settled(found) and name.casefold() != found.casefold():
-        raise ValueError(f"the spec is for the endpoint {name}, and `endpoint` is {found}; pass both of one")
+        raise ValueError(f"the spec is for the endpoint {name}, but `endpoint` is {found}; pass both of one")
 
 
 def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
@@ -201,7 +201,7 @@ def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
     ):
         if here is not None and there is not None and here != there:
             raise ValueError(
-                f"`endpoint` is in {there}, and the stack of its part in {here}; "
+                f"`endpoint` is in {there}, but the stack of its part is in {here}; "
                 f"put the part into a stack of that {what}"
             )
 

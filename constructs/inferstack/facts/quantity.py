@@ -115,7 +115,7 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | N
     if not quantity.is_share:
         return quantity.value
     if devices is None:
-        message = f"{describe(threshold)} is a share of devices, but how many there are is not known here"
+        message = f"{describe(threshold)} is a share of devices, but their number is unknown"
         raise UnfitQuantity(message, "write the number itself: 100 for each device")
     of_all = devices * (100 if metric.unit == "Percent" else 1)
     return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))

@@ -303,8 +303,8 @@ def _folder(template: PreviousTemplate) -> str | None:
 
 def _problem(template: PreviousTemplate, name: str) -> Problem:
     message = (
-        f"no spec makes the endpoint `{name}` any more ({template.source_of(ENDPOINT)} did): where it was "
-        "deployed, it stays and costs"
+        f"no spec makes the endpoint `{name}` any more ({template.source_of(ENDPOINT)} did): if it was "
+        "deployed, it stays and costs money"
     )
     fix = (
         f"delete its stack: `aws cloudformation delete-stack --stack-name {stack_name(name)}`; if that is "

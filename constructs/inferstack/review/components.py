@@ -26,7 +26,7 @@ def name_taken(update: Update) -> Iterator[Problem]:
     for name, after in deployed.components(update.after).items():
         if name in before and before[name].logical_id != after.logical_id:
             message = (
-                f"`{name}` moves {_move(update, before[name], after)}, and its name is taken until it has"
+                f"`{name}` moves {_move(update, before[name], after)}, and its name stays taken until then"
             )
             fix = f"give it another name in the same deployment, or {_TWICE}"
             yield Problem((*_COMPONENTS, name), message, fix, codes.COMPONENT_NAME_TAKEN)
@@ -100,7 +100,7 @@ def copies_reset(update: Update) -> Iterator[Problem]:
         if change.fate is Fate.UPDATED and causes and name in scaled and count is not None:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
             message = f"the update of `{name}` may set its copies to {count}, however many are running"
-            fix = "deploy while few are running, or write as many as are running now"
+            fix = "deploy while few are running, or write as many as are running"
             yield Problem(path, message, fix, codes.COPIES_RESET)
 
 
@@ -139,9 +139,7 @@ def variant_under_components(update: Update) -> Iterator[Problem]:
     on_it = [name for name, it in before.items() if it.variant in gone]
     if update.same_endpoint and on_it:
         which = listed(sorted({str(before[name].variant) for name in on_it}), last="and")
-        message = (
-            f"{which} is removed while {listed(on_it, last='and')} run there, which SageMaker may refuse"
-        )
+        message = f"{which} is removed while it hosts {listed(on_it, last='and')}, which SageMaker may refuse"
         fix = "deploy twice: first without what runs there, then without the variant"
         path = update.written(("variants",))
         yield Problem(path, message, fix, codes.VARIANT_UNDER_COMPONENTS)
@@ -162,7 +160,7 @@ def limit_lowered(update: Update) -> Iterator[Problem]:
         if same and isinstance(old, int) and new < old:
             path = update.place(logical_id, ("MaxCapacity",))
             message = f"`max_capacity` falls from {old} to {new}: what runs above it is stopped at once"
-            yield Problem(path, message, "deploy it while no more than that run", codes.LIMIT_LOWERED)
+            yield Problem(path, message, "deploy it while no more than that are running", codes.LIMIT_LOWERED)
 
 
 def scaling_removed(update: Update) -> Iterator[Problem]:
@@ -174,7 +172,7 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
     for targets, hosts in scaled:
         for name in targets(update.before):
             if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):
-                message = f"`{name}` no longer scales, whatever its load is"
+                message = f"`{name}` no longer scales, whatever its load"
                 fix = "set the capacity that it should have, or keep its `autoscaling`"
                 yield Problem(_place(update, name), message, fix, codes.SCALING_REMOVED)
 
@@ -187,7 +185,7 @@ def policy_renamed(update: Update) -> Iterator[Problem]:
         name, what = policy["PolicyName"], _tracked(update.after, policy)
         others = [other for tracks, other in tracked if tracks == what and other != name]
         if what is not None and others:
-            message = f"the policy `{others[0]}` tracks this metric, and `{name}` would do so beside it"
+            message = f"the policy `{others[0]}` tracks this metric, and `{name}` would track it, too"
             fix = f"write `policy_name: {others[0]}`, or {_IN_TWO}"
             yield Problem(update.place(logical_id, ("PolicyName",)), message, fix, codes.POLICY_RENAMED)
 
@@ -203,7 +201,7 @@ def policy_name_taken(update: Update) -> Iterator[Problem]:
         is_new = update.changes[logical_id].fate is Fate.ADDED
         if is_new and _known_as(update.after, policy) in removed:
             message = (
-                f"a policy `{policy['PolicyName']}` exists already, and is removed once this one is made"
+                f"a policy `{policy['PolicyName']}` already exists, and is removed once this one is made"
             )
             fix = f"write another `policy_name`, or {_IN_TWO}"
             yield Problem(update.place(logical_id, ("PolicyName",)), message, fix, codes.POLICY_NAME_TAKEN)

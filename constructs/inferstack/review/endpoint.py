@@ -21,14 +21,12 @@ def renamed(update: Update) -> Iterator[Problem]:
     if update.fate(deployed.ENDPOINT_TYPE) is not Fate.REPLACED or old is None:
         return
     if old.casefold() == new.casefold():
-        message = (
-            f"`{old}` and `{new}` are the same name to SageMaker, so that the new endpoint cannot be made"
-        )
+        message = f"`{old}` and `{new}` are the same name to SageMaker, so the new endpoint cannot be created"
         yield Problem(_NAME, message, f"write `{old}`, or another name", codes.SAME_NAME_IN_OTHER_CASE)
         return
     message = (
         f"a new endpoint `{new}` is made with its initial counts; then `{old}` is deleted, or stays with its "
-        "stack where stacks have the endpoint's name"
+        "stack where stacks are named after endpoints"
     )
     fix = f"keep `{old}`, or add a spec for `{new}`, move the clients and remove this one"
     yield Problem(_NAME, message, fix, codes.ENDPOINT_RENAMED)
@@ -77,9 +75,9 @@ def with_components(update: Update) -> Iterator[Problem]:
         return
     before, after = (_hosts_models(it) for it in (update.before, update.after))
     if before is not None and before != after:
-        verb = "begins" if before else "ceases"
+        verb = "starts" if before else "stops"
         message = (
-            f"the endpoint {verb} to have inference components; whether an update can do this is unknown"
+            f"the endpoint {verb} hosting inference components; whether an update can do this is unknown"
         )
         yield Problem(_KIND, message, _NEW_NAME, codes.KIND_CHANGES)
 
@@ -107,8 +105,8 @@ def prefix(update: Update) -> Iterator[Problem]:
         old, new = before[logical_id], after[logical_id]
         if old != new and not _are_versions(old, new):
             path = update.place(logical_id, ("PrimaryContainer", "ModelDataUrl"))
-            message = f"models come from {new} instead of {old}, and those that are loaded are loaded anew"
-            fix = "put every archive that clients name as `TargetModel` under the new prefix before"
+            message = f"models come from {new} instead of {old}, and loaded ones are reloaded"
+            fix = "first put every archive that clients name as `TargetModel` under the new prefix"
             yield Problem(path, message, fix, codes.PREFIX_CHANGES)
 
 

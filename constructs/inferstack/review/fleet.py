@@ -63,7 +63,7 @@ def _meanwhile(update: Update) -> str:
     more = [
         _sum(kind, [it for it in counts if it[0] == kind]) for kind in dict.fromkeys(it[0] for it in counts)
     ]
-    return f" beside the old one, so that the quota must allow {' and '.join(more)} meanwhile"
+    return f" beside the old one, so the quota must allow {' and '.join(more)} meanwhile"
 
 
 def _count(update: Update, name: str, variant: Properties) -> tuple[str, int, bool]:
@@ -90,8 +90,8 @@ def _fix(update: Update) -> str:
     if any("ServerlessConfig" in it for it in fleet):
         return "expect cold starts while it changes over"
     if _rolls(update):
-        return "check that the quota allows one batch more"
-    rolling = ", or use `endpoint.deployment_config.rolling_update_policy`, which needs one batch more"
+        return "check that the quota allows one more batch"
+    rolling = ", or use `endpoint.deployment_config.rolling_update_policy`, which needs only one more batch"
     return f"check the quota{rolling if len(fleet) == 1 else ''}"
 
 
@@ -168,7 +168,7 @@ def scaled_type(update: Update) -> Iterator[Problem]:
                 f"SageMaker refuses to move `{name}` from {old} to {new} while its scaling is registered"
             )
             first = f"with {old}, without its `autoscaling`, with `{bracketed(RETAIN)}: true`"
-            fix = f"deploy twice: first {first}; then as it is here"
+            fix = f"deploy twice: first {first}; then this spec"
             yield Problem((*path, "instance_type"), message, fix, codes.SCALED_TYPE_CHANGES)
 
 
@@ -186,7 +186,7 @@ def scaled_pools(update: Update) -> Iterator[Problem]:
                 f"`{name}` moves from {one} to {other} while its scaling is registered, which SageMaker may "
                 "refuse"
             )
-            fix = f"deploy pools before that have both {old[0]} and {new[0]}"
+            fix = f"first deploy pools that have both {old[0]} and {new[0]}"
             key = "instance_pools" if "InstancePools" in after else "instance_type"
             yield Problem((*path, key), message, fix, codes.SCALED_POOLS_CHANGE)
 
@@ -202,7 +202,7 @@ def names(update: Update) -> Iterator[Problem]:
     what = _moves(gone, new)
     path = _place(update, new)
     if "DeploymentConfig" in deployed.endpoint(update.after):
-        message = f"{what}, and with `deployment_config` the names of variants must stay"
+        message = f"{what}, but with `deployment_config` variants must keep their names"
         fix = "deploy twice: first without `endpoint.deployment_config`, then with it"
         yield Problem(path, message, fix, codes.GUARDED_VARIANTS_CHANGE)
         return
@@ -218,10 +218,12 @@ def _place(update: Update, new: list[str]) -> SpecPath:
 def _moves(gone: list[str], new: list[str]) -> str:
     if len(gone) == len(new) == 1:
         return f"the variant `{gone[0]}` becomes `{new[0]}`"
-    moves = [
-        f"{listed(those, last='and')} {verb}" for those, verb in ((gone, "goes"), (new, "comes")) if those
-    ]
-    return f"of the variants {' and '.join(moves)}"
+    return " and ".join(_move(those, verb) for those, verb in ((gone, "removed"), (new, "added")) if those)
+
+
+def _move(names: list[str], verb: str) -> str:
+    plural, are = ("", "is") if len(names) == 1 else ("s", "are")
+    return f"the variant{plural} {listed(names, last='and')} {are} {verb}"
 
 
 def _effects(gone: list[str], new: list[str]) -> str:

@@ -146,7 +146,7 @@ def _decoded(content: bytes, file: str) -> str:
             message += "; the file looks like UTF-16"
         if content.startswith(_GZIP_MARK):
             message += "; the file looks like an archive"
-            fix = "name a spec file; `inferstack package --check ARCHIVE` looks into archives"
+            fix = "name a spec file; `inferstack package --check ARCHIVE` inspects archives"
         raise _error(file, NOT_UTF8, message, fix, at) from None
 
 

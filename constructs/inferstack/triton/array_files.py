@@ -32,7 +32,7 @@ def read_inputs(config: Any, files: Iterable[tuple[str | None, Path]]) -> dict[s
         except BodyError as error:
             problems += [f"{file}: {problem}" for problem in error.problems]
             continue
-        problems += [f"{file}: the input `{twice}` came before" for twice in arrays if twice in found]
+        problems += [f"{file}: the input `{twice}` was given before" for twice in arrays if twice in found]
         found.update(arrays)
     if problems:
         raise BodyError(problems)
@@ -42,7 +42,7 @@ def read_inputs(config: Any, files: Iterable[tuple[str | None, Path]]) -> dict[s
 def _read(config: Any, name: str | None, file: Path) -> dict[str, Array]:
     # Opening a pipe would wait for its other end.
     if file.exists() and not file.is_file():
-        raise BodyError(["it is no regular file"])
+        raise BodyError(["it is not a regular file"])
     match file.suffix:
         case ".npy" if name is not None:
             return {name: _by_name(file)[_ONLY]}
@@ -69,16 +69,16 @@ def _by_name(file: Path) -> dict[str, Array]:
 
 def _arrays(found: Any, suffix: str) -> dict[str, Array]:
     if isinstance(found, np.ndarray) != (suffix == ".npy"):
-        raise ValueError(f"it is no {suffix}, whatever its name")
+        raise ValueError(f"it is not {suffix}, despite its name")
     if isinstance(found, np.ndarray):
         return {_ONLY: _readable(found)}
     return _each_once((key, _readable(found[key])) for key in found.files)
 
 
 def _readable(found: Any) -> Array:
-    """An array whose values can all be read. If an entry is no array, numpy gives its bytes."""
+    """An array whose values can all be read. If an entry is not an array, numpy gives its bytes."""
     if not isinstance(found, np.ndarray):
-        raise ValueError("it holds what is no array")
+        raise ValueError("it holds something that is not an array")
     if found.dtype.kind == "U":
         # Only this shows whether all values are characters.
         found.tolist()
@@ -91,7 +91,7 @@ def _json(file: Path) -> Any:
     except BodyError:
         raise
     except json.JSONDecodeError as error:
-        raise BodyError([f"it is no JSON: line {error.lineno}, column {error.colno}: {error.msg}"]) from None
+        raise BodyError([f"it is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"]) from None
     except (OSError, ValueError, RecursionError) as error:
         raise BodyError([f"it cannot be read: {_why(error)}"]) from None
 
@@ -100,7 +100,7 @@ def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise BodyError([f"the input `{name}` comes twice"])
+            raise BodyError([f"the input `{name}` is given twice"])
         found[name] = value
     return found
 
@@ -113,7 +113,7 @@ def _why(error: Exception) -> str:
 
 def _of_json(config: Any, values: Any) -> dict[str, Array]:
     if not isinstance(values, dict):
-        raise BodyError(["it holds no mapping of inputs; name the one that it is: NAME=FILE.json"])
+        raise BodyError(["it does not map input names to values; name its input: NAME=FILE.json"])
     types = {tensor.name: data_type(tensor) for tensor in config.input}
     # An input that is not declared is reported later, with the rest; until then any array will do.
     return {name: from_json(it, types[name]) if name in types else np.array(0) for name, it in values.items()}

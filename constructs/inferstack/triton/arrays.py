@@ -48,9 +48,9 @@ def from_bytes(data: bytes, data_type: str, shape: tuple[int, ...]) -> Array:
     elif data_type in FORMATS and len(data) % struct.calcsize(FORMATS[data_type]) == 0:
         array = np.frombuffer(data, np.dtype(FORMATS[data_type]).newbyteorder("<"))
     else:
-        raise BodyError([f"{len(data)} bytes are no values of the type {data_type}"])
+        raise BodyError([f"{len(data)} bytes do not hold values of the type {data_type}"])
     if array.size != prod(shape):
-        raise BodyError([f"{array.size} values came for the shape {list(shape)}"])
+        raise BodyError([f"found {array.size} values for the shape {list(shape)}"])
     return array.reshape(shape)
 
 
@@ -82,7 +82,7 @@ def from_json(values: Any, data_type: str, shape: tuple[int, ...] | None = None)
     except (ValueError, TypeError, OverflowError) as error:
         raise BodyError([f"{_shortened(values)} is not of the type {data_type}: {error}"]) from None
     if shape is not None and array.size != prod(shape):
-        raise BodyError([f"{array.size} values came for the shape {list(shape)}"])
+        raise BodyError([f"found {array.size} values for the shape {list(shape)}"])
     return array if shape is None else array.reshape(shape)
 
 
@@ -123,7 +123,7 @@ def texts(array: Array) -> Iterator[bytes]:
     """The texts of an array as bytes, in UTF-8 where they are `str`, however numpy holds them.
 
     Raises:
-        BodyError: for an object that is no text, and for a text with half a character (a lone surrogate).
+        BodyError: for an object that is not text, and for a text with half a character (a lone surrogate).
     """
     for value in array.ravel():
         if isinstance(value, bytes):
@@ -131,7 +131,7 @@ def texts(array: Array) -> Iterator[bytes]:
         elif isinstance(value, str):
             yield _utf8(value)
         else:
-            raise BodyError([f"{_shortened(value)} is no text"])
+            raise BodyError([f"{_shortened(value)} is not text"])
 
 
 def _utf8(text: str) -> bytes:

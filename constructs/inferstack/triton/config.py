@@ -43,7 +43,7 @@ def parse_text(text: str) -> Any:
     """The message in the text of a ``config.pbtxt``.
 
     Raises:
-        ConfigError: where the text is no ``ModelConfig``.
+        ConfigError: where the text is not a ``ModelConfig``.
     """
     if text.startswith(_BYTE_ORDER_MARK):
         raise ConfigError("the file begins with a byte order mark, which Triton does not read")

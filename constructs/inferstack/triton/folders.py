@@ -94,7 +94,7 @@ def _layout_faults(top: Folder, models: int, words: Words) -> Iterator[Problem]:
         yield Problem(here, f"the {words.what} has no model", fix, NO_REPOSITORY)
     for layer in (it for it in top.subfolders() if it.is_layer):
         path, name = layer.path.as_posix(), layer.path.name
-        message = f"{name} holds models instead of being one: there is a folder too many"
+        message = f"{name} holds models instead of being one: there is one folder level too many"
         fix = words.folder_too_many.format(path=path, name=name, above=here.file)
         yield Problem(FilePlace(path), message, fix, NO_REPOSITORY)
     if models > MOST_MODELS:
@@ -116,7 +116,7 @@ def _read_all(folders: Mapping[str, Folder], read: Read) -> Found:
             models.append(_model(name, folder, read))
         except ConfigError as error:
             place = FilePlace(folder.config.as_posix(), error.line, error.column)
-            fix = FETCH if error.message == _IS_POINTER else "correct the file; Triton refuses all of it"
+            fix = FETCH if error.message == _IS_POINTER else "correct the file; Triton refuses it as a whole"
             faults.append(Problem(place, f"{CONFIG_FILE} cannot be read: {error.message}", fix, UNREADABLE))
     return tuple(models), tuple(faults)
 

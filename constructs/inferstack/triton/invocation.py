@@ -46,7 +46,7 @@ try:
     )
 except ImportError:
     raise ImportError(
-        "bodies are made from numpy arrays, and numpy is not installed: pip install 'inferstack[arrays]'"
+        "bodies are made from numpy arrays, but numpy is not installed: pip install 'inferstack[arrays]'"
     ) from None
 
 __all__ = ["Body", "BodyError", "read_answer", "request_body"]
@@ -113,7 +113,7 @@ def read_answer(content: bytes, content_type: str, config: Any = None) -> dict[s
     try:
         length = header_length(content_type)
     except ValueError as error:
-        raise BodyError([f"the body is no answer of Triton's protocol{sent_as}: {error}"]) from None
+        raise BodyError([f"the body is not an answer in Triton's protocol{sent_as}: {error}"]) from None
     outputs = answered(content, length, sent_as)
     arrays = {it.name: _naming(it.name, _array, it) for it in outputs}
     described = {it.name: (it.data_type, it.shape) for it in outputs}
@@ -170,21 +170,21 @@ def _mismatches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
             yield f"the input `{name}` is missing: {data_type(tensor)} {declared_shape(config, tensor)}"
     sizes = different_batches(config, declared.values(), {name: it.shape for name, it in inputs.items()})
     if sizes is not None:
-        yield f"the inputs of a request have one batch size, found {sizes}"
+        yield f"all inputs of a request must have the same batch size, found {sizes}"
 
 
 def _type(tensor: Any, array: Array) -> Iterator[str]:
     wanted, found = data_type(tensor), type_of(array)
     if found == wanted:
         return
-    message = f"`{tensor.name}` is declared {wanted} and the array is {array.dtype.name}"
+    message = f"`{tensor.name}` is declared {wanted}, but the array is {array.dtype.name}"
     if wanted == BF16:
         if found != "FP32":
-            yield f"{message}; give bfloat16, or float32 with values that bfloat16 has"
+            yield f"{message}; pass bfloat16, or float32 with values that bfloat16 can represent"
         elif not is_exact_bf16(array):
-            yield f"{message} with values that bfloat16 has not; round them yourself"
+            yield f"{message} with values that bfloat16 cannot represent; round them yourself"
     elif wanted == BYTES:
-        yield f"{message}; give an array of texts"
+        yield f"{message}; pass an array of texts"
     else:
         numpy_name = {"e": "float16", "f": "float32", "d": "float64", "?": "bool"}.get(
             FORMATS[wanted], wanted.lower()
@@ -194,7 +194,7 @@ def _type(tensor: Any, array: Array) -> Iterator[str]:
 
 def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
     dims = tuple(tensor.dims)
-    message = f"`{tensor.name}` is declared {declared_shape(config, tensor)} and the array is {list(shape)}"
+    message = f"`{tensor.name}` is declared {declared_shape(config, tensor)}, but the array is {list(shape)}"
     if tensor.is_shape_tensor or config.max_batch_size == 0:
         if not fits_unbatched(tensor, shape):
             yield message

@@ -57,13 +57,13 @@ def header_length(content_type: str) -> int | None:
     """Bytes of the JSON that binary values follow, from SageMaker's content type; None for another type.
 
     Raises:
-        ValueError: when the length is no number of bytes.
+        ValueError: when the length is not a number of bytes.
     """
     if not content_type.startswith(BINARY):
         return None
     length = content_type.removeprefix(BINARY)
     if not (length.isascii() and length.isdigit()):
-        raise ValueError(f"`{length}` is no length")
+        raise ValueError(f"`{length}` is not a length")
     return int(length)
 
 
@@ -121,7 +121,7 @@ def answered(content: bytes, length: int | None, sent_as: str = "") -> list[Carr
     """The tensors of an answer. ``length`` is that of the JSON, where binary values follow it.
 
     Raises:
-        BodyError: when the body is no answer of the protocol, or one that is cut off; ``sent_as`` says more.
+        BodyError: when the body is not an answer in the protocol, or is cut off; ``sent_as`` says more.
     """
     try:
         answer = json.loads(content if length is None else content[:length])
@@ -131,7 +131,7 @@ def answered(content: bytes, length: int | None, sent_as: str = "") -> list[Carr
     except BodyError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BodyError([f"the body is no answer of Triton's protocol{sent_as}: {error}"]) from None
+        raise BodyError([f"the body is not an answer in Triton's protocol{sent_as}: {error}"]) from None
 
 
 def _outputs(outputs: list[dict[str, Any]], binary: bytes) -> list[Carried]:
@@ -145,11 +145,11 @@ def _outputs(outputs: list[dict[str, Any]], binary: bytes) -> list[Carried]:
             found[name] = Carried(name, kind, shape, output["data"])
             continue
         if not 0 <= size <= len(binary):
-            raise BodyError([f"`{name}` has {size} bytes, and {len(binary)} are left: the body is cut off"])
+            raise BodyError([f"`{name}` has {size} bytes, but {len(binary)} are left: the body is cut off"])
         found[name] = Carried(name, kind, shape, binary[:size])
         binary = binary[size:]
     if binary:
-        raise BodyError([f"{len(binary)} bytes are left over, which belong to none of the outputs"])
+        raise BodyError([f"{len(binary)} bytes are left over, which belong to no output"])
     return list(found.values())
 
 
@@ -185,7 +185,7 @@ def texts_in(binary: bytes) -> Iterator[bytes]:
         (length,) = _LENGTH.unpack_from(binary, place)
         place += _LENGTH.size + length
         if place > len(binary):
-            raise BodyError(["a text is longer than what came"])
+            raise BodyError(["a text is longer than the rest of the body"])
         yield binary[place - length : place]
 
 
@@ -237,19 +237,19 @@ def deviations(config: Any, answered: Tensors, batch: int | None = None) -> Iter
         if name in answered:
             yield from _deviations(config, output, *answered[name], batch)
         else:
-            yield f"`{name}` is declared and not in the answer"
-    yield from (f"`{name}` is in the answer and not declared" for name in answered if name not in declared)
+            yield f"`{name}` is declared, but not in the answer"
+    yield from (f"`{name}` is in the answer, but not declared" for name in answered if name not in declared)
     sizes = different_batches(config, config.output, {name: shape for name, (_, shape) in answered.items()})
     if batch is None and sizes is not None:
-        yield f"the outputs of an answer have one batch size, found {sizes}"
+        yield f"all outputs of an answer must have the same batch size, found {sizes}"
 
 
 def _deviations(config: Any, output: Any, kind: str, shape: Shape, batch: int | None) -> Iterator[str]:
     message = f"`{output.name}` is declared"
     if kind != data_type(output):
-        yield f"{message} {data_type(output)} and comes as {kind}"
+        yield f"{message} {data_type(output)}, but the answer has {kind}"
     elif not _is_declared(config, output, shape, batch):
-        yield f"{message} {declared_shape(config, output, batch)} and comes as {list(shape)}"
+        yield f"{message} {declared_shape(config, output, batch)}, but the answer has {list(shape)}"
 
 
 def _is_declared(config: Any, output: Any, shape: Shape, batch: int | None) -> bool:

@@ -64,7 +64,7 @@ def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
     named = placed.block.default_model
     if folder.is_file():
         message = f"{folder.as_posix()} is a file, not a folder"
-        fault = Problem(source, message, "name the folder in which those of the models lie", NO_REPOSITORY)
+        fault = Problem(source, message, "name the folder that holds those of the models", NO_REPOSITORY)
         return (Repository(placed.archive, (), named, source, (fault,)),)
     if not folder.is_dir():
         message = f"{folder.as_posix()} does not exist, so its models cannot be checked"

@@ -83,7 +83,7 @@ def _joined(before: Destination, one: Destination, document: Document) -> Destin
     """One destination for two repositories that share an archive, which can only have one content."""
     same = all((it.block.models, it.block.repository) == _content(one) for it in before.blocks)
     if not same:
-        message = f"{one.location} would hold other models for one container than for another"
+        message = f"{one.location} would hold different models for different containers"
         raise _error(document, one.paths[0], message, "give each its own archive")
     return replace(before, paths=(*before.paths, *one.paths), blocks=(*before.blocks, *one.blocks))
 

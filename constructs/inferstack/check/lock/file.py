@@ -144,7 +144,7 @@ LARGEST = 32 << 20
 _CONFLICT = "<<<<<<< "
 # Escapes for half a surrogate pair: two are a character, one alone cannot be written, hashed or compared.
 _MAY_BE_HALF = r"\\u[dD][89a-fA-F]"
-_RESTORE = "take it from version control again"
+_RESTORE = "restore it from version control"
 
 
 class FoundLock(msgspec.Struct, frozen=True):
@@ -198,7 +198,7 @@ def _text(path: Path, file: str) -> str | None:
         message, fix = "the lock is not UTF-8", _RESTORE
     except OSError as error:
         message = f"the lock cannot be read: {error.strerror or error}"
-        fix = "check what it is, and who may read it"
+        fix = "check what it is, and its permissions"
     raise _refusal(UNREADABLE, file, message, fix)
 
 
@@ -232,7 +232,7 @@ def _lock(text: str, file: str) -> Lock:
 
 def _data(text: str, file: str) -> Any:
     if _CONFLICT in text:
-        message = "the lock has conflict markers of a merge"
+        message = "the lock has merge conflict markers"
         fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
         raise _refusal(MALFORMED, file, message, fix, _line_of(_CONFLICT, text))
     try:
@@ -247,7 +247,7 @@ def _data(text: str, file: str) -> Any:
         message = f'the lock says "{error}" twice in one place'
         raise _refusal(MALFORMED, file, message, _RESTORE, at) from None
     except (RecursionError, ValueError):
-        message = "the lock holds what no lock does: endless nesting, endless numbers, or half a character"
+        message = "the lock holds what no lock can: endless nesting, endless numbers, or half a character"
         raise _refusal(MALFORMED, file, message) from None
     return data
 

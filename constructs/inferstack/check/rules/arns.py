@@ -55,7 +55,7 @@ def region_is_known(spec: ModelSpec) -> Iterator[Problem]:
     """
     region = _region(spec)
     if region is not None and not regions.is_region(region) and regions.has_form(region):
-        yield Problem(("env", "region"), f"{region} is not a region that is known here", _suggestion(region))
+        yield Problem(("env", "region"), f"{region} is not a known region", _suggestion(region))
 
 
 @error("IS712", _ENVIRONMENTS)

@@ -105,7 +105,7 @@ def shells_have_a_network(spec: ModelSpec) -> Iterator[Problem]:
     cut_off = [variant for name in isolated for variant in hosting(spec, name)]
     for path, variant in every_variant(spec):
         if variant.enable_ssm_access and (variant in cut_off or _isolates_components(spec)):
-            message = "with `enable_network_isolation`, no Systems Manager session can begin"
+            message = "with `enable_network_isolation`, no Systems Manager session can start"
             fix = "remove it while you need a shell, or remove `enable_ssm_access`"
             yield Problem((*path, "enable_ssm_access"), message, fix)
 

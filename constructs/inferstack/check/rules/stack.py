@@ -65,7 +65,7 @@ def description_is_plain(spec: ModelSpec) -> Iterator[Problem]:
     if spec.description is None:
         return
     if not is_settled(spec.description):
-        message = "the description has a part known only at deployment, which would be shown as it is written"
+        message = "the description has a part known only at deployment, which would be shown literally"
         yield Problem(("description",), message, "remove that part; only `${stage}` is allowed")
     size = len(spec.description.encode("utf-8", "replace"))
     if size > _LONGEST_DESCRIPTION:

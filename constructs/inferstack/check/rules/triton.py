@@ -57,7 +57,7 @@ def _options_set(spec: ModelSpec, placed: PlacedContainer) -> list[str]:
 
 
 def _allowed(value: Value) -> str:
-    numbers = "whole numbers of digits only" if value.is_whole else "numbers"
+    numbers = "whole numbers in plain digits" if value.is_whole else "numbers"
     number = [] if value.least is None else [f"{numbers}, {span(value.least, value.most)}"]
     return ", or ".join([*([listed(value.words)] if value.words else []), *number])
 

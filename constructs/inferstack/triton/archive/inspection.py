@@ -150,8 +150,8 @@ class _Look:
         self._name_bytes += len(member.name)
         entries = max(len(self.members), len(self.folders))
         if entries > _MOST_MEMBERS or self._name_bytes > _MOST_NAMES:
-            why = f"it has more than {_MOST_MEMBERS} entries, or names of endless length"
-            raise UnreadableError(why, "leave out what no model loads, or put small files together into one")
+            why = f"it has more than {_MOST_MEMBERS} entries, or endlessly long names"
+            raise UnreadableError(why, "leave out what no model loads, or combine small files")
 
     def _add_fit(self, path: str, member: Member) -> None:
         other = self._paths.setdefault(folded(path), path)
@@ -207,8 +207,8 @@ def _problems(look: _Look) -> Iterator[Problem]:
     if look.alike:
         # The container's file system tells them apart; one that it is unpacked on elsewhere may not.
         pairs = _named(f"{path} ({other})" for path, other in look.alike.items())
-        message = f"paths that are one where case, or how an accent is written, does not count: {pairs}"
-        yield Problem(here, message, "give one of each another name", CLASH, Severity.WARNING)
+        message = f"paths that collide on file systems that ignore case or accent encoding: {pairs}"
+        yield Problem(here, message, "rename one of each", CLASH, Severity.WARNING)
     if look.mixed:
         message = f"paths that would be a file and a folder at once: {_named(look.mixed)}"
         yield Problem(here, message, "keep the file or the folder; no tool can unpack both", CLASH)
@@ -260,7 +260,7 @@ def _odd_fault(look: _Look) -> Problem:
     what = listed(sorted(set(look.odd.values())), last="and", quote="")
     links = any(kind.endswith(" link") for kind in look.odd.values())
     # With the first option alone, a symbolic link to a file that is packed, too, becomes a hard link.
-    fix = "put the files themselves in" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
+    fix = "put in the files themselves" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
     message = f"{what} in the archive: {listed(list(look.odd), last='and')}"
     return Problem(FilePlace(look.archive.as_posix()), message, fix, NOT_A_FILE)
 

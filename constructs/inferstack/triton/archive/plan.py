@@ -75,7 +75,7 @@ def plan_archives(
         other = plans.setdefault(folded(plan.archive), plan)
         if other is not plan:
             at = locate(repository.source)
-            message = f"{plan.archive} and {other.archive} would be one file"
+            message = f"{plan.archive} and {other.archive} would be the same file"
             problems.append(Problem(at, message, "rename one of them", CLASH))
     if problems:
         raise SpecError(problems)
@@ -176,8 +176,8 @@ def _both(name: str, other: str) -> str:
     """Two paths that some file system takes for one, and where."""
     if name.casefold() != other.casefold():
         # They look the same, so they are shown escaped.
-        return f"{name!a} and {other!a} are one where two ways to write an accent"
-    return f'"{name}" and "{other}" are one where upper and lower case'
+        return f"{name!a} and {other!a} collide on file systems where two ways to write an accent"
+    return f'"{name}" and "{other}" collide on file systems where upper and lower case'
 
 
 def _is_config(entry: ArchiveEntry) -> bool:
@@ -216,7 +216,7 @@ def _found_under(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[_F
         yield _missing(local, error)
         return
     except ValueError:
-        message = f"{local} cannot exist: a path has no null character"
+        message = f"{local} cannot exist: a path cannot have a null character"
         yield _problem(local, message, "name a file or a folder", MISSING)
         return
     wrong = _unusable(local, found, allowed)
@@ -232,7 +232,7 @@ def _folder(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[_Found]
     try:
         inside = sorted(local.iterdir())
     except OSError as error:
-        yield _problem(local, f"{local} cannot be read: {error.strerror}", "see who may read it", UNREADABLE)
+        yield _problem(local, f"{local} cannot be read: {error.strerror}", "check permissions", UNREADABLE)
         return
     yield ArchiveEntry(name, None, FilePlace(local.as_posix()))
     for inner in inside:
@@ -248,7 +248,7 @@ def _unusable(local: Path, found: os.stat_result, allowed: Sequence[Path]) -> Pr
         fix = "move it there, or allow its folder with --allow DIR"
         return _problem(local, f"{local} is outside {inside}", fix, OUTSIDE)
     if not os.access(local, os.R_OK):
-        return _problem(local, f"{local} cannot be read", "give yourself permission to read it", UNREADABLE)
+        return _problem(local, f"{local} cannot be read", "make it readable", UNREADABLE)
     return _pointer(local) if stat.S_ISREG(found.st_mode) else None
 
 

@@ -72,7 +72,7 @@ def not_gzip(start: bytes) -> str | None:
     if not start:
         return "it is empty"
     if start[257:].startswith(b"ustar"):
-        return "it is a tar that is not compressed"
+        return "it is an uncompressed tar"
     found = next((what for magic, what in _OTHER_FORMATS.items() if start.startswith(magic)), None)
     return "it is not a gzip file" if found is None else f"it is {found}"
 
@@ -105,7 +105,7 @@ class GzipContent:
         self._digest.update(data)
         self._length += len(data)
         if self._length > max(_HARMLESS, _MOST_SWELLING * self._file.length):
-            fix = "leave out files that hold one thing over and over, such as zeros"
+            fix = "leave out files that repeat the same content over and over, such as zeros"
             raise UnreadableError(f"it unpacks to more than {_MOST_SWELLING} times its size", fix)
         return data
 
@@ -222,7 +222,7 @@ def _block(stream: GzipContent) -> tarfile.TarInfo | None:
     except tarfile.HeaderError as error:
         if not block.strip(b"\0"):
             return None
-        raise UnreadableError(f"it holds no tar, or a damaged one ({error})") from None
+        raise UnreadableError(f"it does not hold a tar, or a damaged one ({error})") from None
     return info
 
 
@@ -315,5 +315,5 @@ def _write(member: Member, chunks: Iterator[bytes] | None, target: Path) -> None
             else:
                 file.writelines(chunks)
     except (FileExistsError, NotADirectoryError):
-        raise UnreadableError(f"{member.name!r} is in it twice") from None
+        raise UnreadableError(f"it has {member.name!r} twice") from None
     target.chmod(OPEN_MODE if member.executable else FILE_MODE)

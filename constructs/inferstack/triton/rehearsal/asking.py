@@ -66,11 +66,11 @@ def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOu
 def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> ModelOutcome:
     """Asks a model that clients of the endpoint do not reach by itself, such as a step of an ensemble."""
     if not loaded:
-        why = "the container loads the default model and what it needs, and nothing needs this one"
+        why = "the container loads the default model and what it needs, which does not include this one"
         return _outcome(laid_out, name, NOT_LOADED, first=(why,))
     config = laid_out.configs[name].config
     if config.model_transaction_policy.decoupled:
-        why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
+        why = "a decoupled model may answer several times; only loading it was rehearsed"
         return _outcome(laid_out, name, BY_OWN_PORT, first=(why,))
     path = f"/v2/models/{quote(name, safe='')}/infer"
     answer = ask_triton(host.triton, path, config, in_sequence=laid_out.in_sequence(name))
@@ -129,11 +129,9 @@ def notes_about_json(config: Any) -> tuple[str, ...]:
     """Why a model was not asked in JSON."""
     barred = without_json(config)
     if barred:
-        return (
-            f"JSON cannot carry the 16-bit floats of {', '.join(barred)}: clients must send and ask binary",
-        )
+        return (f"JSON cannot carry the 16-bit floats of {', '.join(barred)}: clients must use binary",)
     if sum(prod(shape) for _, _, shape in _inputs(config, 1)) > _LARGEST_JSON:
-        return ("its inputs are too large for JSON; asked in binary only",)
+        return ("its inputs are too large for JSON; asked only in binary",)
     return ()
 
 
@@ -210,7 +208,7 @@ def read_tensors(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
     """The tensors of an answer. ``header_length`` is that of the JSON, where binary values follow it.
 
     Raises:
-        ValueError: when the body is no answer of the protocol.
+        ValueError: when the body is not an answer in the protocol.
     """
     return tuple(
         Tensor(it.name, it.data_type, tuple(it.shape), tuple(_first(it)))

@@ -52,7 +52,7 @@ class Confinement:
 
     def __enter__(self) -> Self:
         if sys.platform != "linux":
-            raise RehearsalRefused("a rehearsal needs Linux: the server is built for it and for nothing else")
+            raise RehearsalRefused("a rehearsal needs Linux: the server is built only for it")
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             # A session of its own, so that Ctrl-C in the terminal only reaches the caller, which then leaves.
@@ -126,7 +126,7 @@ def _read(message: bytes) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(message) if message else {"refused": "the keeper of the server ended"}
     if "no_namespace" in answer:
         raise RehearsalRefused(
-            f"this machine allows no namespace ({answer['no_namespace']}); {_HOW_TO_ALLOW}"
+            f"this machine does not allow namespaces ({answer['no_namespace']}); {_HOW_TO_ALLOW}"
         )
     if "refused" in answer:
         raise RehearsalRefused(answer["refused"])

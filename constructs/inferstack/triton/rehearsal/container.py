@@ -85,12 +85,12 @@ def _model_to_load(environment: Mapping[str, str], folders: Sequence[str]) -> st
     named = set_variable(environment, DEFAULT_MODEL)
     if named is not None:
         if named not in folders:
-            raise ContainerStops(f"{DEFAULT_MODEL} names `{named}`, and the archive has no such folder")
+            raise ContainerStops(f"{DEFAULT_MODEL} names `{named}`, but the archive has no such folder")
         return named
     # The script splits what `find` prints into a list, and with it names at their white space.
     if len(words("\n".join(folders))) != 1:
         found = f"{len(folders)} folders ({', '.join(folders)})" if folders else "no folder"
-        raise ContainerStops(f"the archive has {found}, and {DEFAULT_MODEL} is not set")
+        raise ContainerStops(f"the archive has {found}, but {DEFAULT_MODEL} is not set")
     return folders[0]
 
 
@@ -189,7 +189,7 @@ class Host:
             if status is not None:
                 raise NeverReady(waited, self._failure(f"Triton ended with status {status}"))
             if any(words in self.log() for words in _DOOMED):
-                raise NeverReady(waited, self._failure("Triton hangs: it neither ends nor gets ready"))
+                raise NeverReady(waited, self._failure("Triton hangs: it neither exits nor becomes ready"))
             if waited > self.seconds:
                 raise NeverReady(
                     waited, self._failure(f"`/ping` did not answer 200 within {self.seconds:g} s")

@@ -131,12 +131,12 @@ _OF_CODE: tuple[Explanation, ...] = (
     ),
     _when(
         r"Temporary failure in name resolution|Name or service not known|Network is unreachable",
-        "the model uses the network, which a rehearsal has not (nor an endpoint with network isolation); "
+        "the model uses the network, which a rehearsal does not have (nor has an isolated endpoint); "
         "put what it loads into the archive",
     ),
     _when(
         r"no NVIDIA driver|CUDA error|Torch not compiled with CUDA|no CUDA-capable device|cudaErrorNoDevice",
-        "the model asks for a GPU, and a rehearsal runs on the CPU; let it choose the device by "
+        "the model asks for a GPU, but a rehearsal runs on the CPU; let it choose the device by "
         "`args['model_instance_kind']`",
     ),
     _when(
@@ -159,23 +159,23 @@ _OF_CODE: tuple[Explanation, ...] = (
 )
 _OF_CONFIGURATION: tuple[Explanation, ...] = (
     _when(r"Error parsing text-format", "Triton cannot read a `config.pbtxt`", "IS900"),
-    _when(r"unexpected directory name", "a `config.pbtxt` names another model than its folder", "IS904"),
+    _when(r"unexpected directory name", "the name in a `config.pbtxt` is not that of its folder", "IS904"),
     _when(r"at least one version must be available", "a model has no version folder to load", "IS907"),
     _when(
         r"Python model file not found", "a Python model needs `model.py` in each version's folder", "IS910"
     ),
-    _when(r"and the archive has no such folder", "the default model and the archive do not agree", "IS916"),
+    _when(r"but the archive has no such folder", "the default model and the archive do not agree", "IS916"),
     _when(r"the archive has \d+ folders", "several models need a `default_model`", "IS917"),
     _when(
         r"decoupled transaction policy",
         "SageMaker's port takes one answer for one request; a decoupled model needs "
-        f"{INFERENCE_TYPE} {listed(GENERATING, quote='')}, which the local Triton has not yet",
+        f"{INFERENCE_TYPE} {listed(GENERATING, quote='')}, which the local Triton does not have yet",
     ),
     _when(r"unable to find .*backend|must specify 'platform'", "no backend of this name is known", "IS920"),
     _when(
         r"but model specifies|specifies one or more GPUs|no GPUs are available", "there is no GPU", "IS931"
     ),
-    _when(r"sending (FP16|BF16) data via JSON", "16-bit floats travel in binary bodies only", "IS941"),
+    _when(r"sending (FP16|BF16) data via JSON", "16-bit floats can only be sent in binary bodies", "IS941"),
     _when(r"is not written|is unused|unexpected deadlock", "an ensemble's tensors are not joined", "IS955"),
     _when(r"contains models that are not available", "a step of an ensemble has no model", "IS956"),
     _when(r"required version .* is not loaded", "a step needs `model_version: -1` for the latest", "IS958"),

@@ -81,7 +81,7 @@ def _probe(python: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise RehearsalRefused(f"{python} is no Python interpreter that runs here: {why}") from None
+        raise RehearsalRefused(f"{python} is not a Python interpreter that runs here: {why}") from None
     return found
 
 
@@ -89,13 +89,13 @@ def _check_numpy(python: Path, version: str | None) -> None:
     if version is None:
         raise RehearsalRefused(f"{python} has no numpy, which the server needs: {_INSTALL}")
     if int(version.partition(".")[0]) >= 2:
-        reason = "the server was built for numpy 1 and dies of texts in numpy 2"
+        reason = "the server was built for numpy 1 and crashes on texts in numpy 2"
         raise RehearsalRefused(f"{python} has numpy {version}, but {reason}: pip install 'numpy<2'")
 
 
 def _check_parts(server: InstalledServer) -> None:
     if not server.program.is_file() or not server.libraries.is_dir():
-        raise RehearsalRefused(f"{server.folder} holds no server; reinstall nvidia-pytriton: {_INSTALL}")
+        raise RehearsalRefused(f"{server.folder} lacks the server; reinstall nvidia-pytriton: {_INSTALL}")
     if not server.stub.is_file():
         known = sorted(path.name for path in server.stub.parent.parent.iterdir())
         message = f"the server runs models on Python {', '.join(known)}, not on {server.python}"
@@ -160,7 +160,7 @@ def runs(model: TritonModel, folder: Path, packages: Collection[str]) -> tuple[b
     strange = [file for file in files if not _holds_torchscript(folder / file)]
     # Weights that are not there are packed as empty files, and reported elsewhere.
     wrong = [file for file in strange if (folder / file).is_file() and (folder / file).stat().st_size]
-    return not strange, tuple(f"{file} is no TorchScript: the real backend cannot load it" for file in wrong)
+    return not strange, tuple(f"{file} is not TorchScript: the real backend cannot load it" for file in wrong)
 
 
 def _is_torchscript(model: TritonModel) -> bool:

@@ -174,7 +174,7 @@ def shares_can_be_counted(spec: ModelSpec) -> Iterator[Problem]:
     for it in (*_in_alarms(spec), *_in_steps(spec)):
         preferred, *_ = instance_types(it.variant)
         if it.devices is None and _may_be_a_type(preferred) and _is_share(it.threshold, it.metric):
-            message = f"the number of {_word(it.metric)} of {preferred} is not known here"
+            message = f"the number of {_word(it.metric)} of {preferred} is unknown"
             fix = f"instead of {it.threshold} write the number that the sum is compared with: 100 for each"
             yield Problem((*it.path, "threshold"), message, fix)
 
@@ -193,9 +193,7 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Problem]:
                 f"{it.metric.name} is a sum over {counts[most]} {_word(it.metric)} on {most}, "
                 f"but over {counts[fewest]} on {fewest}"
             )
-            fix = (
-                f"choose types with equally many {_word(it.metric)}, or a metric that is not a sum over them"
-            )
+            fix = f"choose types with as many {_word(it.metric)}, or a metric that is not a sum over them"
             yield Problem((*it.path, "metric"), message, fix)
 
 

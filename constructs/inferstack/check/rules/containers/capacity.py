@@ -110,7 +110,7 @@ def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     for it in _placements(spec):
         wanted, there = it.needs.number_of_accelerator_devices_required, it.host.accelerator_devices
         if wanted is not None and wanted > there:
-            has = f"{there} of them" if there else "none"
+            has = str(there) if there else "none"
             message = f"a copy of `{it.name}` needs {wanted} accelerators, but {it.host.name} has {has}"
             fix = (
                 f"write at most {there}, or choose a larger instance type"

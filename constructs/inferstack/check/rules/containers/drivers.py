@@ -110,7 +110,7 @@ def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Problem]:
     for placed, image, variant in _on_variants(spec):
         ami = variant.inference_ami_version
         if image.hosts and not _starts_on(ami, image):
-            message = f"this image has CUDA {_text(image.cuda)} and was seen not to start on {ami}"
+            message = f"this image has CUDA {_text(image.cuda)} and is known not to start on {ami}"
             yield Problem((*placed.path, "image"), message, _fix(spec, variant))
 
 

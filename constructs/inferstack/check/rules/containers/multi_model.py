@@ -126,7 +126,7 @@ def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
     """
     for path, image in _images_on_gpus(spec):
         if isinstance(image, FrameworkImage) and image.framework in _SHOWN_ON_GPUS:
-            message = f"AWS's guide has only Triton, and not {image.framework}, for several models on a GPU"
+            message = f"AWS documents only Triton, not {image.framework}, for several models on a GPU"
             fix = "use `framework: triton`, or test it and ignore IS304"
             yield Problem((*path, "image"), message, fix)
         elif isinstance(image, str) and not is_opaque(image) and not is_triton(image):
