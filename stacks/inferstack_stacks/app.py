@@ -1,7 +1,7 @@
 """The app: one stack for each spec in a folder.
 
 It reads two keys of CDK's context, in cdk.json or from ``-c name=value``: `specs`, a folder or a file
-(``specs_dir`` by default), and `stage`, the stage to make all specs for. A key that is nearly one of these,
+(``specs_dir`` by default), and `stage`, the stage to make all specs for. A key that is almost one of these,
 such as `stages=prod`, ends the process.
 """
 
@@ -102,7 +102,7 @@ def _app_of(
 def _writable(folder: Path) -> Path:
     """Makes the folder. Its path is absolute, since Node keeps the working directory that it was started in.
 
-    CDK would make it, too, but would show a traceback from Node if it cannot.
+    CDK would create it, too, but would show a traceback from Node on failure.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ SPECS, STAGE = "specs", "stage"
 
 
 def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
-    """The specs and the stage that the context chooses; None for what it does not say.
+    """The specs and the stage that the context chooses; None for a missing key.
 
     A key that is probably a misspelling of one of these ends the process: ignoring it would silently deploy
     the specs without it.
@@ -155,7 +155,7 @@ def _refuse_data(context: Mapping[str, Any]) -> None:
 
 
 def default_place() -> tuple[str | None, str | None]:
-    """Account and region for specs that name none; None where the CDK CLI says nothing.
+    """Account and region for specs that do not name them; None where the CDK CLI says nothing.
 
     A value that cannot be an account or region ends the process: it is not an error in any spec.
     """
@@ -169,7 +169,7 @@ def default_place() -> tuple[str | None, str | None]:
 
 
 def cdk_context(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The context that an `App` made with this one has; cdk.json and the command line take precedence.
+    """The context of an `App` made with this one; cdk.json and the command line take precedence.
 
     An app cannot be asked before Node has started, and specs are read in the meantime.
     """

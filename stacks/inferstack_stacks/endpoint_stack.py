@@ -91,10 +91,10 @@ class EndpointStack(Stack):
             role: from another stack or from outside the app, as for
                 :class:`inferstack.constructs.InferenceEndpoint`.
             env: account and region, for a spec that names none; by default those of a stage around the stack.
-                If nothing names them, the template works anywhere. As CDK's stacks, it takes a dict, too.
+                If nothing names them, the template works anywhere. Like CDK's stacks, it takes a dict, too.
             synthesizer: how the stack is deployed; by default the app's own. Where the app has none either,
-                CDK's default one: it uses the roles of the bootstrap stack, and leaves the check of that
-                stack's version to the CDK CLI, so that the template has no parameter.
+                CDK's default one: it uses the roles of the bootstrap stack, and leaves checking that stack's
+                version to the CDK CLI, so that the template has no parameter.
             **options: of CDK's stack, such as ``termination_protection``.
 
         Raises:

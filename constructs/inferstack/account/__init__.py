@@ -1,9 +1,9 @@
 """What needs an AWS account: at present, uploading archives.
 
-    connection.py  the account that the credentials are of, and AWS's refusals in words
+    connection.py  the account of the credentials, and explanations of AWS's refusals
     bucket.py      where archives go, and how S3 encrypts them
     keys.py        whether the endpoint's role may use the key that encrypts them
     upload.py      puts an archive in its place
 
-boto3 comes with the extra ``aws``, and is only imported when an account is really asked for something.
+boto3 comes with the extra ``aws``, and is only imported when AWS is really called.
 """

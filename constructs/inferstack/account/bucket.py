@@ -21,7 +21,7 @@ ALGORITHMS = (S3_KEY, "aws:kms", "aws:kms:dsse")
 
 
 class Encryption(NamedTuple):
-    """What is asked for, under the AWS CLI's names; None leaves it to the bucket."""
+    """The requested encryption, under the AWS CLI's names; None leaves it to the bucket."""
 
     sse: str | None = None
     sse_kms_key_id: str | None = None
@@ -34,12 +34,12 @@ class Encryption(NamedTuple):
 
     @property
     def options(self) -> str:
-        """The options for it, which the AWS CLI and ours have in common."""
+        """The command-line options for it, which are the same in the AWS CLI and in ours."""
         asked = {"--sse": self.sse, "--sse-kms-key-id": self.sse_kms_key_id}
         return " ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
 
     def is_of(self, there: Mapping[str, Any]) -> bool:
-        """Whether S3 says this about an object. For an alias any key passes: only KMS knows which it is."""
+        """Whether S3 reports this for an object. For an alias any key passes: only KMS can resolve it."""
         key, asked = there.get("SSEKMSKeyId"), self.sse_kms_key_id
         same_key = asked is None or key is None or "alias/" in asked or _id(key) == _id(asked)
         return self.sse in (None, there.get("ServerSideEncryption")) and same_key
@@ -55,7 +55,7 @@ def is_key(text: str) -> bool:
 
 
 def described(there: Mapping[str, Any]) -> str:
-    """What an object is encrypted with, from S3's answer about it."""
+    """What an object is encrypted with, according to S3's answer."""
     algorithm, key = there.get("ServerSideEncryption"), there.get("SSEKMSKeyId")
     return f"{algorithm}" if key is None else f"{algorithm} by {key}"
 

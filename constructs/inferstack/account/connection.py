@@ -1,4 +1,4 @@
-"""The account that the credentials are of, and AWS's refusals in words that help.
+"""The account that the credentials belong to, and explanations of what AWS refuses.
 
 :class:`AccountError` is the one exception that leaves this package.
 """
@@ -70,12 +70,12 @@ _HELP = {
 
 
 class AccountError(Exception):
-    """Something cannot be done in the account; its one line says what, why, and what helps."""
+    """Something cannot be done in the account; one line says what, why, and what helps."""
 
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Turns what boto3 raises in the block into an :class:`AccountError` that begins with ``what``."""
+    """Turns boto3's exceptions in the block into an :class:`AccountError` that begins with ``what``."""
     from boto3.exceptions import Boto3Error  # noqa: PLC0415 - comes with an extra
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
 
@@ -86,7 +86,7 @@ def explained(what: str) -> Iterator[None]:
 
 
 def explanation(error: BaseException) -> str:
-    """What AWS said, and what helps where that is known."""
+    """AWS's message, and what helps, where that is known."""
     # A failed transfer wraps what made it fail.
     cause = error.__context__ if hasattr(error.__context__, "response") else error
     code = error_code(cause)
@@ -133,7 +133,7 @@ class Connection:
         return _client(self.session, "s3", self.region if region is None else region)
 
     def kms(self, region: str) -> Any:
-        """A boto3 client of KMS that soon gives up: a network may not reach KMS, and answers are optional."""
+        """A boto3 client of KMS that gives up early: KMS may be out of reach, and answers are optional."""
         from botocore.config import Config  # noqa: PLC0415 - comes with an extra
 
         brief = Config(connect_timeout=_BRIEF, read_timeout=_BRIEF, retries={"total_max_attempts": 2})
@@ -141,7 +141,7 @@ class Connection:
 
     @property
     def pseudo_parameters(self) -> dict[str, str]:
-        """Values of CloudFormation's ``AWS::…`` here, as far as they are known.
+        """Values of CloudFormation's ``AWS::…`` pseudo parameters, as far as they are known.
 
         https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
         """
@@ -155,12 +155,13 @@ class Connection:
         }
 
     def filled(self, text: str) -> str:
-        """The text with pseudo parameters filled in; placeholders that are not known stay."""
+        """The text with pseudo parameters filled in; unknown placeholders stay."""
         return PLACEHOLDER.sub(lambda it: self.pseudo_parameters.get(it[1], it[0]), text)
 
 
 def connect(region: str | None) -> Connection:
-    """Finds credentials and asks STS whose they are. ``region`` is the spec's, None if it names none.
+    """Finds credentials and asks STS which account they belong to. ``region`` is the spec's, None if it names
+    none.
 
     https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
 

@@ -1,6 +1,6 @@
 """KMS keys that encrypt archives, and whether the endpoint's role may use them.
 
-Otherwise it comes out late that the role may not: SageMaker creates the endpoint, which waits for its model.
+Otherwise a missing permission shows up late: SageMaker creates the endpoint, which then waits for its model.
 """
 
 import re
@@ -22,8 +22,8 @@ _DECRYPT = "kms:decrypt"
 def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
     """What to do so that the endpoint's role may use the key with this ARN; None when it may.
 
-    Only AWS knows what the spec does not say: whose key it is, and which one an alias means. Where AWS may
-    not be asked, the advice is to check.
+    Only AWS knows what the spec does not say: whose key it is, and which one an alias means. If AWS cannot be
+    asked, the advice is to check.
     """
     role = ExecutionRole() if spec.execution_role is None else spec.execution_role
     if not isinstance(role, str) and any(_allows(statement, key) for statement in role.statements):
@@ -43,7 +43,7 @@ def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
 
 
 def _about(key: str, names: tuple[str, ...], connection: Connection) -> Iterator[bool | None]:
-    """Whether it is one of these keys, or AWS's own for S3, which every role may use; None for not known."""
+    """Whether it is one of these keys, or AWS's own for S3, which every role may use; None if unknown."""
     for name in names:
         arn, alias = key_arn(name)
         yield None if is_opaque(name) else _is_it(key, connection.filled(arn), alias, connection)
@@ -59,7 +59,7 @@ def _is_it(key: str, arn: str, alias: str | None, connection: Connection) -> boo
 
 
 def _metadata(arn: str, connection: Connection) -> Any:
-    """What KMS says about a key; None when it may not be asked, or cannot be reached."""
+    """What KMS says about a key; None if the caller may not ask, or KMS cannot be reached."""
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - comes with an extra
 
     found = _ARN.fullmatch(arn)

@@ -47,7 +47,7 @@ class Transfer:
     encryption: Encryption
 
     def send(self) -> bool:
-        """Sends the archive from this machine; False when somebody else took the place meanwhile.
+        """Sends the archive from this machine; False when somebody else took the place in the meantime.
 
         Raises:
             AccountError: when the file changed after it was packed.
@@ -123,7 +123,7 @@ def part_size(size: int) -> int:
 
 
 def _if_absent(params: dict[str, Any], **_: object) -> dict[str, Any]:
-    """Adds the condition that boto3's transfers do not know yet."""
+    """Adds the condition that boto3's transfers do not support yet."""
     return {**params, "IfNoneMatch": "*"}
 
 
@@ -138,7 +138,7 @@ def _one_at_a_time(progress: Callable[[int], None]) -> Callable[[int], None]:
 
 
 def _expect_unchanged(archive: Archive) -> None:
-    """S3 knows the digest of each part but not that of the whole, which is therefore compared here."""
+    """Compares the digest of the whole archive here, since S3 only knows those of its parts."""
     with archive.path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != archive.sha256:

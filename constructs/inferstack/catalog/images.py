@@ -47,19 +47,19 @@ def ecr_image(uri: str) -> EcrImage | None:
 
 
 def is_ecr_without_account(uri: str) -> bool:
-    """Whether a URI looks as if its image were in Amazon ECR, but what is before that is no account."""
+    """Whether a URI looks like an image in Amazon ECR, but does not begin with an account."""
     found = _REGION.search(uri.partition("/")[0])
     return found is not None and re.fullmatch("[0-9]{12}", uri[: found.start()]) is None
 
 
 def region_of_images(text: str) -> str | None:
-    """The region of the first Amazon ECR image in a text, if the region is written out."""
+    """The region of the first Amazon ECR image in a text, if it is written out."""
     found = _REGION.search(text)
     return None if found is None else found["region"]
 
 
 def name_in_registry(uri: str) -> str:
-    """Repository and tag, without the registry, whose name says nothing about what runs in an image."""
+    """Repository and tag; the registry's name says nothing about what runs in an image."""
     return uri.split("/", 1)[-1]
 
 
@@ -73,7 +73,7 @@ _ARM64_FAMILY = re.compile(r"[a-z]+\d+g[a-z]*")
 
 
 class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the product's errors are Problems
-    """There is no such image; ``allowed`` has what could be written instead of the wrong word."""
+    """There is no such image; ``allowed`` lists what could replace the wrong word."""
 
     def __init__(self, message: str, allowed: Iterable[str]) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the prod
 
 
 class NoBuild(UnknownImage):
-    """There is such an image, but only for other processors; ``allowed`` has the table's names for them."""
+    """The image exists, but only for other processors; ``allowed`` has the table's names for them."""
 
 
 class PublishedImage(msgspec.Struct, frozen=True):
@@ -139,7 +139,7 @@ def find(
     py_version: str | None = None,
     base_framework_version: str | None = None,
 ) -> PublishedImage:
-    """The image for an instance type or ``SERVERLESS``; for None, the one for CPUs, or the only one there is.
+    """The image for an instance type or ``SERVERLESS``; for None, the one for CPUs, or the only one.
 
     ``py_version`` (``py310``) and, for Hugging Face, ``base_framework_version`` (``pytorch2.1.0``) are
     only needed if a version exists in several flavours. UnknownImage says which word is wrong.

@@ -55,11 +55,11 @@ class InstanceType(msgspec.Struct, frozen=True):
 
     @property
     def accelerator_devices(self) -> int:
-        """Number of GPUs or Neuron devices, which is what an inference component's requirement counts."""
+        """Number of GPUs or Neuron devices: what an inference component's requirement counts."""
         return self.gpus if self.gpus else self.accelerators
 
     def devices(self, device: Device | None) -> int:
-        """How many devices a metric sums over on this type; 1 for None, a metric that is no such sum."""
+        """How many devices a metric sums over on this type; 1 for a metric that is not a sum (None)."""
         match device:
             case "gpu":
                 return self.gpus
@@ -85,7 +85,7 @@ def names() -> tuple[str, ...]:
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """The lines of the table, by the name that each begins with."""
+    """The lines of the table, by the name at their beginning."""
 
     header: str
     lines: Mapping[str, str]

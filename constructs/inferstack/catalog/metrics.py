@@ -109,7 +109,7 @@ _SHARES = frozenset(
 COUNTS_OF_REQUESTS = frozenset(
     {"Invocations", "InvocationsPerInstance", "InvocationsPerCopy", "InvocationsProcessed"}
 )
-"""Metrics that each request adds to. Where there is none, they may have no data: AWS does not say."""
+"""Metrics that each request adds to. Without requests they may have no data: AWS does not say."""
 
 # monitoring-cloudwatch.html: "For each 4xx response, 1 is sent; otherwise, 0 is sent."
 _ONE_OR_ZERO = frozenset({"Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"})

@@ -132,10 +132,10 @@ def set_variable(environment: Mapping[str, str], name: str) -> str | None:
 
 
 def likely_default(names: Sequence[str], ensembles: Sequence[str]) -> str | None:
-    """The model that answers if none is named: the only one, else the only ensemble.
+    """The model that answers if none is named: the only model, otherwise the only ensemble.
 
-    In an archive of a multi-model endpoint, the server's front end finds it in this way; elsewhere it must be
-    named to the container.
+    In an archive of a multi-model endpoint, the server's front end finds it this way; elsewhere the container
+    must be told its name.
     """
     likely = names if len(names) == 1 else ensembles
     return likely[0] if len(likely) == 1 else None
@@ -147,13 +147,13 @@ def words(text: str) -> list[str]:
 
 
 def _value_words(text: str) -> list[str]:
-    """The same of a text behind `--option=`: the option's value, then what stands for itself."""
+    """The words of a text after `--option=`: the option's value, then further arguments."""
     first, *further = words(f"={text}")
     return [first[1:], *further]
 
 
 def loose_words(arguments: Sequence[str]) -> Iterator[str]:
-    """What is no option and no option's value, and values with quotes, which no shell takes off."""
+    """Words that are neither an option nor its value, and values with quotes, which no shell removes."""
     for before, argument in zip(("", *arguments), arguments, strict=False):
         value = argument.partition("=")[2] or argument
         if not argument.startswith("-") and (not before.startswith("-") or "=" in before):
@@ -163,14 +163,14 @@ def loose_words(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def further_arguments(environment: Mapping[str, str], release: Release | None) -> list[str]:
-    """The server's arguments that the script does not know: additional ones, and those behind a value."""
+    """Arguments of the server that the script does not know: additional ones, and those after a value."""
     values = [value for name, value in environment.items() if name in VALUES]
     behind = [word for value in values for word in _value_words(value)[1:]]
     return [*behind, *(words(environment.get(ADDITIONAL_ARGS, "")) if _takes_more(release) else [])]
 
 
 def with_argument(argument: str, release: Release | None) -> str:
-    """The variable that gives the server one more argument, as a line of an environment."""
+    """The variable that passes one more argument to the server, as a line of an environment."""
     return f"{ADDITIONAL_ARGS}: {argument}" if _takes_more(release) else f"{LOG_INFO}: true {argument}"
 
 

@@ -1,4 +1,4 @@
-"""Every code that a problem can have, with an example: what `inferstack explain` and docs/codes.md show.
+"""Every code that a problem can have, with an example, for `inferstack explain` and docs/codes.md.
 
 `tools/update_examples.py` generates the examples from the test cases, so each of them has been tested.
 """
@@ -38,7 +38,7 @@ TOPICS = {
 
 
 def every_entry() -> Iterator[Code]:
-    """The codes of all tables, one table after the other."""
+    """The codes of all tables, table by table."""
     of_files = (FILE_CODES, LOCK_CODES)
     of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
     of_deployments = (UPDATE_CODES, LEFT_OVER_CODES)

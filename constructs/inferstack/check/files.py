@@ -1,6 +1,4 @@
-"""Several spec files at once: which files a path stands for, what is wrong with each, and names that two of
-them take.
-"""
+"""Several spec files at once: the files at a path, what is wrong with each, and names used twice."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -46,7 +44,7 @@ class TakenName(msgspec.Struct, frozen=True):
 
     @property
     def is_regional(self) -> bool:
-        """False for a dashboard, which is one for all regions.
+        """False for a dashboard, whose name is shared by all regions.
 
         https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
         """
@@ -116,8 +114,8 @@ def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[
 
 
 def without_followers(problems: Sequence[Problem]) -> list[Problem]:
-    """The problems of one spec without those that follow from another: if two endpoints have the same name,
-    so do the stacks and dashboards that are named after them.
+    """The problems of one spec without consequential ones: if two endpoints have the same name, so do the
+    stacks and dashboards that are named after them.
     """
     if all(it.code != SAME_ENDPOINT for it in problems):
         return list(problems)
@@ -125,7 +123,7 @@ def without_followers(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
-    """The problem that a name is already taken; ``by`` says by what."""
+    """The problem of a name that is already taken; ``by`` says by what."""
     where = "account and region" if taken.is_regional else "account"
     message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {where}'
     return Problem(taken.path, message, fix, taken.code, at=FilePlace(file, *taken.at))
@@ -202,7 +200,7 @@ def load_specs(
 
 
 def warnings_of(loaded: Iterable[LoadedSpec]) -> Iterator[Problem]:
-    """The warnings of some specs."""
+    """The warnings of several specs."""
     return (warning for one in loaded for warning in one.warnings)
 
 

@@ -1,7 +1,7 @@
 """What a stack adds to a spec: account and region, a role of the app, texts for tokens.
 
-Each step gives the changed spec and refuses what contradicts it. None applies the rules: whoever has taken
-all the steps does so once, with :func:`inferstack.check.load.ruled`.
+Each step gives the changed spec and refuses what contradicts it. None applies the rules: the caller that has
+taken all the steps does so once, with :func:`inferstack.check.load.ruled`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from inferstack.texts.placeholders import without_tokens
 
 
 def in_place(loaded: LoadedSpec, account: str | None, region: str | None) -> LoadedSpec:
-    """The spec as it is in a stack in this account and region; None where only the deployment knows one.
+    """The spec as it is in a stack in this account and region; None means that only the deployment knows it.
 
     Raises:
         SpecError: when the spec names another account or region.
@@ -43,8 +43,8 @@ def _refuse_elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: s
 def under_role(loaded: LoadedSpec, role_arn: str, made_of: ExecutionRole | None) -> LoadedSpec:
     """The spec with the app's own role as its `execution_role`.
 
-    ``made_of`` is the `execution_role` block that the role was made of. A spec with the same block is right:
-    the role has all that it says.
+    ``made_of`` is the `execution_role` block that the role was made of. A spec with the same block is
+    accepted, since the role already has all of that.
 
     Raises:
         SpecError: when the spec itself says something else about the role.
@@ -61,7 +61,7 @@ def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
     """The spec with these texts in place of its tokens, as if they had been written there.
 
     Raises:
-        SpecError: when a text does not have the form that its place asks for.
+        SpecError: when a text does not have the form that its place requires.
     """
     if not texts:
         return loaded

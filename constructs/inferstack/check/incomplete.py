@@ -1,4 +1,4 @@
-"""What the rules find in a spec whose structure is wrong in places, so that one run reports both.
+"""Applies the rules to a spec whose structure is wrong in places, so that one run reports everything.
 
 data, structure problems -> a spec without the wrong values -> the rules, as far as they do without them
 """
@@ -31,7 +31,7 @@ _MODELS = "triton"
 def problems_beside(
     structural: Collection[Problem], document: Document, *, with_models: bool
 ) -> Iterator[Problem]:
-    """What the rules find in such a spec, except where its structure is wrong.
+    """What the rules find in a spec with structure problems, except where those are.
 
     ``with_models``: also what is wrong with its Triton models, unless the structure of one is: their values
     have no types by which the wrong ones could be left out.
@@ -72,7 +72,7 @@ def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
 
 
 def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Problem]:
-    """What a rule finds before it reads a value that is not there."""
+    """What a rule finds before it reads a missing value."""
     found = list[Problem]()
     with suppress(AttributeError):
         found.extend(rule.check(spec))

@@ -28,7 +28,7 @@ from inferstack.source.stages import at_stage, overridden, stage_names, uses_sta
 
 
 class LoadedSpec(msgspec.Struct, frozen=True):
-    """A spec without errors, the document that tells where its parts stand, and its warnings.
+    """A spec without errors, the document that knows where its parts are, and its warnings.
 
     Where a lock says what was uploaded for it, ``spec`` has the URLs of the uploads.
     """
@@ -41,7 +41,9 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     """Archives in the lock, by name: the files in them need not be on this machine."""
 
     def source_of(self, path: SpecPath) -> str:
-        """Where a part of the spec is, as `file: path`. A line number would change with every line above."""
+        """The location of a part of the spec, as `file: path`. A line number would change with every line
+        added above.
+        """
         return f"{self.document.shown_file}: {dotted(path)}"
 
 
@@ -90,8 +92,8 @@ def checked(spec: ModelSpec) -> LoadedSpec:
 
 
 def structured(spec: ModelSpec) -> LoadedSpec:
-    """A spec that was built in Python from the classes, of which only the structure is checked: the rules are
-    applied once it is known where it is deployed.
+    """Checks only the structure of a spec that was built in Python from the classes: the rules are applied
+    once it is known where it is deployed.
 
     Raises:
         SpecError: with every error found, when there is any.
@@ -137,8 +139,8 @@ def _at_stages(document: Document, problem: Problem, stages: Collection[str | No
 
 
 def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
-    """The stages to check, None for the spec without a stage. That one is left out where the spec uses
-    `${stage}`, and where archives were uploaded for stages only.
+    """The stages to check, None for the spec without a stage. None is left out if the spec uses `${stage}`,
+    or if archives were uploaded for stages only.
     """
     names = stage_names(document)
     only = uses_stage(document) or (lock is not None and lock.has_only_stages)
@@ -169,7 +171,9 @@ def _structural_problems(document: Document) -> list[Problem]:
 
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
-    """Where `kind` is misspelt, also what is wrong with the spec as one of the kind that was meant."""
+    """Everything wrong with a document; if `kind` is misspelt, including what is wrong under the intended
+    kind.
+    """
     meant = of_meant_kind(document)
     if meant is not None:
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
@@ -180,10 +184,10 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
 
 
 def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
-    """The spec with the warnings of its rules. ``beside`` are problems that were found before.
+    """The spec with the warnings of its rules. ``beside`` are problems found earlier.
 
     Raises:
-        SpecError: when it breaks a rule, or there is an error among those found before.
+        SpecError: when it breaks a rule, or there is an error among those found earlier.
     """
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)

@@ -1,4 +1,4 @@
-"""Placeholders, dynamic references and CDK tokens where no deployment could fill them in."""
+"""Placeholders, dynamic references and CDK tokens in places where no deployment can fill them in."""
 
 import re
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The models of `triton` blocks, which `inferstack.triton` knows how to check.
 
-Only here, and where a lock is compared, does the spec's package call Triton's. It is a plain call and not a
-hook for others to fill, so that no entry point of the library can forget to fill it.
+Only this module and the comparison of locks call Triton's package. It is a plain call and not a
+hook for others to fill, so no entry point of the library can forget to fill it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ def _problems_of(
 
 
 def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
-    """What is known of each container that loads a repository; if any show their release, only of those."""
+    """What is known of each container that loads a repository, or only of those that show their release."""
     certain = [it for it in placed.loaders if triton_release(it.image) is not None]
     for one in certain or placed.loaders:
         path = (*one.path, "environment")
@@ -76,7 +76,7 @@ def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:
 
 
 def _reserved_gpus(spec: ModelSpec, container: SpecPath) -> Iterator[int]:
-    """What components reserve for it; one that gives no number may or may not get a GPU."""
+    """The GPUs that components reserve for it; one that gives no number may or may not get a GPU."""
     for run in runs_of(spec, container):
         needs = run.specification.compute_resource_requirements
         devices = None if needs is None else needs.number_of_accelerator_devices_required

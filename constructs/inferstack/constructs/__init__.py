@@ -2,7 +2,7 @@
 
     spec -> plain CloudFormation data (:mod:`inferstack.resolve`) -> L1 constructs, in one call to Node
 
-:class:`InferenceEndpoint` makes all of it; each other construct makes one part, for an endpoint that is made
+:class:`InferenceEndpoint` makes all of it; every other construct makes one part, for an endpoint made
 elsewhere. Importing this package chooses which Node runs CDK, see :mod:`inferstack.node_runtime`.
 """
 

@@ -1,4 +1,4 @@
-"""Access to what a spec has made: L1 constructs by type, and alarms by metric.
+"""Access to what was made from a spec: L1 constructs by type, and alarms by metric.
 
 The whole endpoint and its parts inherit what applies to them.
 """
@@ -89,7 +89,7 @@ class ScalingL1s(Rendered):
 
     @property
     def cfn_scalable_targets(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalableTarget]:
-        """The L1s of what is scaled: variants, then inference components."""
+        """The L1s of the scalable targets: variants, then inference components."""
         return self._l1s(cdk.aws_applicationautoscaling.CfnScalableTarget)
 
     @property

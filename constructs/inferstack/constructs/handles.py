@@ -40,7 +40,7 @@ def routes_of(subnet_id: str) -> IDependable | None:
 
 
 def _of_the_app(attribute: str) -> Any:
-    """The construct around the L1 that this is an attribute of; None where the app makes none."""
+    """The construct around the L1 that this is an attribute of; None if the app does not make it."""
     found: Any = cdk.Tokenization.reverse_string(attribute)
     if found.length != 1 or not cdk.Reference.is_reference(found.first_token):
         return None
@@ -55,15 +55,15 @@ _CUSTOMIZED = "@aws-cdk/iam:customizeRoles"
 
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
-    """The role that a spec's block makes: what is granted to it becomes a policy construct below the handle.
+    """The role that a spec's block makes: grants to it become a policy construct below the handle.
 
     Raises:
-        ValueError: when the app makes no roles, and CDK would leave out what is granted to one.
+        ValueError: when the app makes no roles, so that CDK would drop grants to them.
     """
     if scope.node.try_get_context(_CUSTOMIZED) is not None:
         raise ValueError(
-            "the app has `Role.customize_roles`, by which CDK leaves out what is granted to a spec's role; "
-            "give the endpoint one that is there: `role=aws_iam.Role.from_role_arn(…)`"
+            "the app uses `Role.customize_roles`, with which CDK drops what is granted to a spec's role; "
+            "give the endpoint an existing role: `role=aws_iam.Role.from_role_arn(…)`"
         )
     # By name, since CDK cannot find the name of a role with a path in the role's ARN.
     name = for_cdk(_path(block)) + made.ref
@@ -80,7 +80,7 @@ def made_of(role: cdk.aws_iam.IRole) -> ExecutionRole | None:
 
 
 def arn_of(role: cdk.aws_iam.IRole) -> str:
-    """The ARN of a role that an app gives.
+    """The ARN of a role that an app passes.
 
     Raises:
         TypeError: when it is something else, such as a text or an L1.
@@ -111,7 +111,7 @@ def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:
 
 
 def _as_a_token(placeholder: re.Match[str]) -> str:
-    """A pseudo parameter as CDK writes it; a token of CDK's stays as it is."""
+    """A pseudo parameter as CDK writes it; a CDK token stays as it is."""
     return cdk.Fn.ref(placeholder[1]) if placeholder[1] in PSEUDO_PARAMETERS else placeholder[0]
 
 

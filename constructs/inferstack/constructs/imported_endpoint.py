@@ -1,4 +1,4 @@
-"""An endpoint that another stack, or something else altogether, has made."""
+"""An endpoint that another stack, or something else altogether, created."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _ENDPOINT_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]+:[^:]+:endpoint/[^/]+")
 
 
 class ImportedEndpoint(IInferenceEndpoint):
-    """An endpoint known by names and perhaps by ARN. Without ARN it is taken to be where its stack is."""
+    """An endpoint known by name and perhaps by ARN; without one, its account and region are its stack's."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ def _refuse_no_name(option: str, name: str, instead_of_arn: str) -> None:
 
 
 def _refuse_other_name(arn: str, name: str) -> None:
-    """Of two endpoints, metrics would be those of one and grants on the other. ARNs have lower-case names."""
+    """Refuses an ARN and a name of two endpoints: metrics would be for one, grants for the other."""
     in_arn = arn.rpartition("/")[2]
     if is_settled(in_arn) and is_settled(name) and in_arn.lower() != name.lower():
         raise ValueError(f'the ARN "{arn}" is not that of the endpoint `{name}`; pass both of one endpoint')

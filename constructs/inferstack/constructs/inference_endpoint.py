@@ -38,7 +38,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
     """A SageMaker inference endpoint: role, models, configuration, components, scaling, alarms, dashboard.
 
     `node.default_child` is the AWS::SageMaker::Endpoint. CDK's objects for grants, metrics and the role are
-    only made when they are asked for.
+    only made on demand.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-model.html
     """
@@ -61,9 +61,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
                 changing it replaces the endpoint.
             spec: from :func:`inferstack.check.load.load_spec`, or made in Python, perhaps with tokens.
             role: the role that the containers run under, for a spec without `execution_role`; or, for a spec
-                with one, the role that :class:`ExecutionRole` made from it. You give it its rights; models
-                are made after what the app grants to it. Without ``role``, the endpoint gets a role with the
-                rights that its spec needs, unless the spec names one.
+                with one, the role that :class:`ExecutionRole` made from it. You grant it its rights; models
+                are made after those grants. Without ``role``, the endpoint gets a role with the rights that
+                its spec needs, unless the spec names one.
             preserve_logical_ids: True for an endpoint that has its stack to itself: logical ids are those of
                 the plain template, and the stack gets the template's outputs.
 
@@ -97,7 +97,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         variant_names: Sequence[str] = ("AllTraffic",),
         inference_components: Sequence[str] = (),
     ) -> IInferenceEndpoint:
-        """An endpoint that exists already, in the stack's account and region.
+        """An existing endpoint in the stack's account and region.
 
         For ``variant_names`` and ``inference_components`` see :meth:`from_endpoint_attributes`.
 
@@ -115,7 +115,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
 
     @staticmethod
     def from_endpoint_arn(scope: Construct, construct_id: str, endpoint_arn: str) -> IInferenceEndpoint:
-        """An endpoint that exists already, in the account and region of its ARN.
+        """An existing endpoint in the account and region of its ARN.
 
         Its name is taken from the ARN, where it is in lower case. An endpoint whose name has capitals is
         invoked and measured under that name: pass both to :meth:`from_endpoint_attributes`.
@@ -135,7 +135,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         variant_names: Sequence[str] = ("AllTraffic",),
         inference_components: Sequence[str] = (),
     ) -> IInferenceEndpoint:
-        """An endpoint that exists already, when more is known about it than its name.
+        """An existing endpoint of which more is known than its name.
 
         Args:
             scope: where the handle belongs.
@@ -190,7 +190,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         return role_handle(self, self._l1(ROLE), given)
 
     def _start_after(self, role: cdk.aws_iam.IRole) -> None:
-        """Makes whatever SageMaker starts under the role wait for it and for what is granted to it.
+        """Makes everything that SageMaker starts under the role wait for the role and its grants.
 
         SageMaker looks for the model's files, as the role, when the model is made.
         https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html
@@ -210,7 +210,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
 
     @property
     def grant_principal(self) -> cdk.aws_iam.IPrincipal:
-        """The role of the endpoint: it gets what is granted to that, as by `bucket.grant_read(endpoint)`."""
+        """The endpoint's role: it receives grants to the endpoint, such as `bucket.grant_read(endpoint)`."""
         return self.execution_role.grant_principal
 
     @property

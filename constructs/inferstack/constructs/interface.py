@@ -136,15 +136,15 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
 
     @abstractmethod
     def _known_name(self) -> str:
-        """The name as the spec or the app gives it: no reference, by which a resource would wait."""
+        """The name as the spec or the app gives it, not a reference, which would make a resource wait."""
 
     @abstractmethod
     def _measured(self) -> Sequence[Measured]:
-        """What publishes metrics."""
+        """The parts that publish metrics."""
 
     @abstractmethod
     def _hosting(self) -> Hosting | None:
-        """How models are hosted, which decides which metrics there are; None where it is not known."""
+        """How models are hosted, which decides which metrics exist; None where it is not known."""
 
     def grant_invoke(self, grantee: cdk.aws_iam.IGrantable) -> cdk.aws_iam.Grant:
         """Lets ``grantee`` send requests to the endpoint and to each of its inference components.
@@ -161,12 +161,12 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """A metric that SageMaker publishes for the endpoint, by AWS's name for it.
 
         Namespace, dimensions and unit follow from the name. Latencies are in microseconds; GPUUtilization and
-        CPUUtilization are sums over an instance's devices, up to 100 % for each. The metric knows the
-        endpoint's account and region: dashboards elsewhere show it, alarms in another region refuse it.
-        https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+        CPUUtilization are sums over an instance's devices, up to 100 % for each. The metric carries the
+        endpoint's account and region: dashboards elsewhere can show it, alarms in another region cannot use
+        it. https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 
         Raises:
-            TypeError: when ``options`` has a key that :class:`MetricOptions` has not.
+            TypeError: when ``options`` has a key that :class:`MetricOptions` does not have.
             ValueError: when an endpoint of this kind does not publish the metric, or when several of its
                 variants or inference components do and none is chosen.
         """
@@ -226,7 +226,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
 
 
 def _chosen(options: MetricOptions) -> dict[str, Any]:
-    """The options that are given. Nothing checks types at run time, and a dropped option goes unnoticed."""
+    """The given options, checked: types are not checked at run time, and a dropped option goes unnoticed."""
     known = sorted(MetricOptions.__optional_keys__)
     for name in options:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Finds the metric that a name stands for, and the part of the endpoint that publishes it."""
+"""Finds the metric of a given name, and the part of the endpoint that publishes it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Wanted:
     inference_component: str | None = None
 
     def fits(self, dimensions: Mapping[str, str]) -> bool:
-        """Whether these are dimensions of the part that is wanted."""
+        """Whether these are dimensions of the wanted part."""
         return is_chosen(dimensions, self.variant_name, self.inference_component)
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ def _dimensions(alarm: Resource) -> dict[str, str]:
 
 
 def _not_one(wanted: Wanted, count: int, choices: Sequence[Mapping[str, str]]) -> str:
-    """The message that asks to name a part, or another part."""
+    """The message for no metric or several: which part to name."""
     named = {
         f"{option}={values[name]!r}"
         for values in choices

@@ -1,6 +1,6 @@
 """Names that must be unique in an account and region, across the constructs of an app.
 
-AWS would refuse the second one in the middle of a deployment. Two constructs are known to go to the same
+AWS would refuse the second in the middle of a deployment. Two constructs are known to go to the same
 place when they are in one stack, or when the stacks of both name the same account and region. Otherwise only
 the deployment knows.
 """
@@ -50,7 +50,7 @@ class _Holder(NamedTuple):
 
 
 class Notes:
-    """What is known of an app, a stack or a role: the only state beside the construct tree.
+    """What is known of an app, a stack or a role: the only state outside the construct tree.
 
     They are in the attributes of the Python object, which last: jsii has one object for each construct, and
     keeps it as long as Node runs. A child construct or CDK's metadata would take two more round trips to Node
@@ -125,7 +125,7 @@ def _taken_by(loaded: LoadedSpec, name: TakenName, by: str) -> Problem:
 
 
 def _without_followers(problems: list[Problem]) -> list[Problem]:
-    """If an endpoint or a component is there twice, so is its scaling: only the former is reported."""
+    """Leaves out the scaling of an endpoint or component that is itself there twice."""
     return without_followers([it for it in problems if it.code != SAME_SCALING] or problems)
 
 

@@ -1,4 +1,4 @@
-"""Single parts of an endpoint, for one that is made elsewhere.
+"""Single parts of an endpoint that is made elsewhere.
 
 Each takes the spec of the whole endpoint and makes its own resources only: the same ones that
 :class:`~inferstack.constructs.InferenceEndpoint` would make.
@@ -76,7 +76,7 @@ def _run_models(spec: ModelSpec) -> AbstractSet[str]:
     """The models that the components run.
 
     Raises:
-        ValueError: when they need a role and only the endpoint's stack has it.
+        ValueError: when they need a role that only the endpoint's stack has.
     """
     found = {model_id(name) for _, name, _ in models(spec)}
     if found and not isinstance(spec.execution_role, str):
@@ -207,7 +207,7 @@ def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
 
 
 class _Whole(Dependable):
-    """Makes what waits for the part's role wait for the whole part: its policies, and what was granted."""
+    """Makes whatever waits for the part's role wait for the whole part: its policies and grants."""
 
     def __init__(self, part: Construct) -> None:
         super().__init__()
@@ -241,7 +241,7 @@ class ExecutionRole(_Part, RoleL1s):
 
     @property
     def grant_principal(self) -> cdk.aws_iam.IPrincipal:
-        """The role: it gets what is granted to the part, as by `bucket.grant_read(part)`."""
+        """The role, which receives grants to the part, such as `bucket.grant_read(part)`."""
         return self.role.grant_principal
 
     @classmethod
@@ -268,7 +268,7 @@ class ExecutionRole(_Part, RoleL1s):
 
 
 class EndpointAlarms(_Part, AlarmHandles):
-    """The alarms of an endpoint that exists already.
+    """The alarms of an existing endpoint.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
     """
@@ -278,7 +278,7 @@ class EndpointAlarms(_Part, AlarmHandles):
 
 
 class EndpointDashboard(_Part, DashboardL1s):
-    """The dashboard of an endpoint that exists already.
+    """The dashboard of an existing endpoint.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
     """

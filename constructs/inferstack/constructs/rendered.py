@@ -53,7 +53,7 @@ _SEVERAL_IDS = (
 
 
 class _NoLogicalId:
-    """Refuses to answer: the id that CDK has for the construct is that of none of its resources."""
+    """Refuses to answer: the id that CDK has for the construct belongs to none of its resources."""
 
     def __get__(self, instance: object, owner: type) -> "_NoLogicalId":
         if instance is None:
@@ -129,12 +129,12 @@ class Rendered(CfnInclude):
         return self.get_resource(logical_id)
 
     def _l1s(self, wanted: type[L1]) -> tuple[L1, ...]:
-        """All of a type, in the order of the template."""
+        """All L1s of a type, in the order of the template."""
         name = _type_name(wanted)
         return tuple(cast("L1", self._l1(it)) for it, found in self._types.items() if found == name)
 
     def _only_l1(self, wanted: type[L1]) -> L1:
-        """The one of its type.
+        """The only L1 of a type.
 
         Raises:
             ValueError: when the construct makes none.
@@ -153,8 +153,8 @@ def _type_name(l1: Any) -> str:
 def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> SpecInStack:
     """The spec as it is in the scope's stack. ``role`` is the one that the app passes.
 
-    The rules are applied once, after all that the stack adds; a file's spec to which it adds nothing has been
-    through them.
+    The rules are applied once, after all that the stack adds; a file's spec to which it adds nothing has
+    already passed them.
 
     Raises:
         SpecError: when the spec has errors, in that account and region or anywhere.

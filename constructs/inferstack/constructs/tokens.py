@@ -59,7 +59,7 @@ def tokens_of(scope: Construct, spec: ModelSpec) -> Tokens:
 
 
 def _meanings(stack: Stack, found: list[str]) -> Mapping[str, Value]:
-    """What CDK writes for the tokens: a text, a number, or a function."""
+    """What CDK writes in place of the tokens: a text, a number, or a function."""
     try:
         return _resolved(stack, found)
     except Exception:

@@ -209,10 +209,10 @@ def _is_known(default: DefaultAlarm, part: Measured, metric: Metric | None) -> b
 
 
 def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> bool:
-    """False for an adapter whose base has the same alarm on the same thing; true for any other part.
+    """False for an adapter whose base already has the same alarm; true for any other part.
 
     AWS does not say whether requests that are refused while a base has no copies count for the base or for
-    the adapter. If the base may normally be without copies, both are watched.
+    the adapter. If the base may be without copies in normal operation, both are watched.
     """
     base = bases_of_adapters(spec).get(part.values.get(COMPONENT_NAME, ""))
     if base is None or default.of_adapters == "all":
@@ -265,7 +265,7 @@ def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfigura
 def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: str | None) -> bool:
     """Whether an alarm of the spec rolls back an update of the endpoint, or of the component with this name.
 
-    Only a component's own alarms roll it back, since the others say nothing about it. The alarms of a shadow
+    Only a component's own alarms roll it back; the others say nothing about it. The alarms of a shadow
     variant roll nothing back: a shadow is for trying something out, and nobody gets its responses.
     """
     if alarm.of_shadow:

@@ -1,8 +1,8 @@
-"""What the kinds of spec are like: one row for each, one column for each question that depends on the kind.
+"""The kinds of spec: one row for each, one column for each question that depends on the kind.
 
 The rest of the library asks :func:`kind_of` instead of looking at the class of a spec. No column has a
-default value, so a new kind answers every question or is not imported; and what it publishes must have
-metrics, default alarms and graphs.
+default value, so a new kind must answer every question; and what it publishes must have metrics, default
+alarms and graphs.
 """
 
 from collections.abc import Iterable

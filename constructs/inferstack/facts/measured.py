@@ -45,7 +45,7 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
     def devices(self, metric: Metric) -> int | None:
         """How many devices the metric sums over on an instance of the preferred type.
 
-        1 if it is no such sum, 0 if the instance has no such devices, None if that is not known.
+        1 if it is not a sum, 0 if the instance has no such devices, None if that is not known.
         """
         if self.variant is None or not (metric.per_device is not None or metric.is_about_gpus):
             return 1
@@ -127,7 +127,7 @@ def publications(parts: Iterable[Measured], found: Collection[Metric]) -> list[P
 
 
 def narrowest(found: Sequence[Publication]) -> list[Publication]:
-    """Those at the level of the first one, which is the narrowest in the order of :func:`measured`."""
+    """The parts at the level of the first one, which is the narrowest in the order of :func:`measured`."""
     level = {metric.dimensions for _, metric in found[:1]}
     return [(part, metric) for part, metric in found if metric.dimensions in level]
 
@@ -168,7 +168,7 @@ def dashboard_name(spec: ModelSpec) -> str | None:
 
 
 def named_dashboard(spec: ModelSpec) -> tuple[SpecPath, str] | None:
-    """The dashboard's name as far as the spec determines it, and the part of the spec that does."""
+    """The dashboard's name as far as the spec determines it, and where in the spec it does so."""
     name = dashboard_name(spec)
     if name is None:
         return None

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def found_once(find: Callable[[Subject], Iterable[T]]) -> Callable[[Subject], tuple[T, ...]]:
-    """All that is found in a subject, remembered as :func:`answered_once` does."""
+    """Remembers everything found in a subject, as :func:`answered_once` does for one answer."""
 
     @wraps(find)
     def found(subject: Subject) -> tuple[T, ...]:
@@ -24,7 +24,7 @@ def answered_once(answer: Callable[[Subject], Answer]) -> Callable[[Subject], An
 
     Without it the rules take twice as long, as nearly all begin with the same few walks.
     """
-    # Both in one variable, so that no thread can see one spec with the answer about another.
+    # Both are in one variable, so that no thread sees one spec with the answer for another.
     last: tuple[Subject, Answer] | None = None
 
     @wraps(answer)

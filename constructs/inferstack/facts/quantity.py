@@ -1,7 +1,7 @@
 """Thresholds with units: ``500 ms``, ``90 %``, or a bare number where a metric has no unit.
 
-CloudWatch counts latencies in microseconds and sums utilization over an instance's devices. A threshold
-in a spec is written with units that people use; here it becomes the number that CloudWatch compares with.
+CloudWatch counts latencies in microseconds and sums utilization over an instance's devices. A spec writes a
+threshold with units that people use; here it becomes the number that CloudWatch compares with.
 https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 """
 
@@ -89,7 +89,7 @@ def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
 
 
 def _units_to_write(threshold: Number, metric: Metric) -> str:
-    """CloudWatch's own unit is proposed first if nobody would wait for as many milliseconds."""
+    """The units to propose: CloudWatch's own first, if the number is implausibly large for milliseconds."""
     unit = metric.unit.lower()
     if metric.unit != "Microseconds" or threshold < _TIME_UNITS["ms"]:
         usual = "s" if metric.unit == "Seconds" else "ms"
@@ -151,7 +151,7 @@ def _with_its_unit(bound: Number, threshold: str, metric: Metric) -> str:
 
 
 def as_sum(value: Number, metric: Metric, devices: int) -> str:
-    """In words: the share of all devices that a number stands for if it is compared with a sum over them."""
+    """Says what share of all devices a number is if it is compared with a sum over them."""
     word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
     return f"{metric.name} is a sum over {devices} {word}: {value} is {value / devices:.3g} % of the total"
 

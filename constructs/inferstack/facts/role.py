@@ -1,6 +1,6 @@
 """The endpoint's role: what SageMaker uses under it besides files and images, and what the spec adds to it.
 
-Also which models come from AWS Marketplace, since that changes what the role must allow.
+Also which models come from AWS Marketplace, since that affects what the role must allow.
 """
 
 import re
@@ -155,17 +155,17 @@ _NO_ADDITIONS = ExecutionRole()
 
 
 def additions(spec: ModelSpec) -> ExecutionRole:
-    """What the spec adds to the role that is made; an empty block where it adds nothing, or names a role."""
+    """What the spec adds to the created role; an empty block if it adds nothing, or names a role."""
     return spec.execution_role if isinstance(spec.execution_role, ExecutionRole) else _NO_ADDITIONS
 
 
 def is_our_sid(sid: str) -> bool:
-    """Whether a statement that is made has this name, or may have it."""
+    """Whether a created statement has this `sid`, or may have it."""
     return sid in get_args(OurSid) or re.fullmatch("ListModelFiles[0-9]+Part[0-9]+", sid) is not None
 
 
 def policies_made(spec: ModelSpec) -> int:
-    """About how many policies are made; none if the role is the user's own."""
+    """Roughly how many policies are created; none if the role is the user's own."""
     if isinstance(spec.execution_role, str):
         return 0
     length = _ALWAYS + sum(_lengths(spec))

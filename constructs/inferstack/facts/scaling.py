@@ -1,7 +1,7 @@
 """What scales, by which policies and steps, and whether it scales to zero.
 
-With inference components, four pieces belong together for that: copies may go to zero, instances may, a
-policy follows the traffic, and another one starts a copy at the first refused request.
+With inference components, scaling to zero takes four pieces: copies may go to zero, instances may, a
+policy follows the traffic, and another starts a copy at the first refused request.
 https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
 """
@@ -50,7 +50,7 @@ def goes_to_zero(scaling: Autoscaling) -> bool:
 
 
 def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
-    """The limits that allow both zero and more; with a maximum of 0 it is off, and no request starts it."""
+    """The limits that allow both zero and more; with a maximum of 0 it stays off, whatever the requests."""
     if scaling.min_capacity == 0:
         yield ("min_capacity",)
     for index, action in enumerate(scaling.scheduled_actions or ()):
@@ -188,7 +188,7 @@ def steps_of(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
 
 
 def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
-    """The policy that copies which may go to zero follow above it, unless the spec says how they scale."""
+    """The policy of copies that may go to zero, unless the spec has one of its own."""
     follows = scaled.component is not None and scaled.scaling.min_capacity == 0 and not scaled.has_policies
     return TRACK_COMPONENT.value if follows else None
 
@@ -226,14 +226,14 @@ def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
 
 @found_once
 def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, str]]:
-    """Every policy whose `metric` is a name of AWS's, with that name."""
+    """Every policy whose `metric` is one of AWS's names, with that name."""
     for path, scaled, policy in policies(spec):
         if policy.metric is not None:
             yield path, scaled, policy, policy.metric
 
 
 def metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> tuple[Metric, ...]:
-    """The metrics that a policy may mean by a name: of what scales, or (for a variant) of the endpoint."""
+    """The metrics that a policy may mean by a name: the scaled part's, or for a variant, the endpoint's."""
     return tuple(it for it in metrics.find(name, hosting_of(spec)) if it.dimensions in scaled.levels)
 
 
@@ -279,6 +279,6 @@ def bound_of_step(
 
 
 def counted_metric(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Metric | None:
-    """What a step policy watches, in the unit of its statistic; None for a metric of the user's own."""
+    """What a step policy watches, in the unit of its statistic; None for a custom metric."""
     found = () if step.metric is None else metrics_of(spec, scaled, step.metric)
     return as_counted(found[0], step.statistic) if found else None

@@ -1,7 +1,7 @@
 """Which images run Triton, the model repositories of a spec, and the containers that load each of them.
 
 A `triton` block may be at the top of the spec. Each of several models may have its own, and so may the
-container of an inference component; the one at the top is then for Triton containers without their own.
+container of an inference component; the one at the top is then for Triton containers without one.
 https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
 """
 
@@ -139,7 +139,7 @@ def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
 
 
 def default_model(block: Triton) -> str | None:
-    """The model that answers requests: the one that is named, else the only one, else the only ensemble.
+    """The model that answers requests: the named one, otherwise the only one, otherwise the only ensemble.
 
     None if this is unclear, and for a ``repository``, whose models are not read here.
     """

@@ -1,7 +1,7 @@
-"""The parts of a spec with their paths, whichever way the spec writes them.
+"""The parts of a spec with their paths, in whichever form the spec writes them.
 
 `variant` or `variants`, `model` or `models`, `autoscaling` in several places: code that reads a spec asks
-this module, and need not know the different ways. Paths are those of the YAML file.
+this module, and need not know the different forms. Paths are those of the YAML file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
 
 
 def has_weights(spec: ModelSpec) -> bool:
-    """Whether several variants share the traffic by weight. Components do not: each names its variant."""
+    """Whether several variants share the traffic by weight; not with components, which name theirs."""
     return not hosts_components(spec) and len(every_variant(spec)) > 1
 
 
@@ -384,7 +384,7 @@ def bases_of_adapters(spec: ModelSpec) -> Mapping[str, str]:
 
 
 def whole_specifications(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, Specification]]:
-    """What every component runs that is not an adapter: path, name of the component, specification."""
+    """What every component except adapters runs: path, name of the component, specification."""
     for path, name, component in components(spec):
         if component.base_name is None:
             for below, it in specifications(path, component):

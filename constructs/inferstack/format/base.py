@@ -55,7 +55,7 @@ class Block(msgspec.Struct, metaclass=BlockType):
 
 
 def with_subclasses(block: type[Block]) -> Iterator[type[Block]]:
-    """A class of blocks, and all that are made of it, as far as their modules are imported."""
+    """A class of blocks and all its subclasses, as far as their modules are imported."""
     yield block
     for child in block.__subclasses__():
         yield from with_subclasses(child)

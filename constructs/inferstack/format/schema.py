@@ -1,4 +1,4 @@
-"""The JSON Schema of the format, as it ships with the package, and how to find definitions and keys in it.
+"""The JSON Schema of the format, as shipped with the package, and how to find definitions and keys in it.
 
 A path of a spec leads to what the schema allows there, whether or not the spec has anything there.
 """

@@ -45,8 +45,8 @@ class Problem(msgspec.Struct, frozen=True):
     """One thing that is wrong, where it is, and how to fix it.
 
     A rule knows only the first three fields. Whoever runs it adds its code and severity, and ``at``: where
-    the spec's file has ``place``. A message or fix longer than ``LONGEST_TEXT`` loses its middle, since our
-    own words are at both ends.
+    the spec's file has ``place``. A message or fix longer than ``LONGEST_TEXT`` loses its middle, since the
+    important words are at both ends.
     """
 
     place: Place
@@ -96,14 +96,15 @@ class Problem(msgspec.Struct, frozen=True):
 
     @property
     def as_read(self) -> "Problem":
-        """Equal for problems that are one to a reader: with a position, reports in text do not show the path.
-        A text that aliases repeat has one place in the file, and a path for each use; the first is kept.
+        """A key that is equal for problems that look the same: with a position, reports in text do not show
+        the path. A text that aliases repeat has one place in the file, but a path for each use; the first is
+        kept.
         """
         return msgspec.structs.replace(self, place=self.in_file, at=None) if self.line else self
 
     @property
     def without_severity(self) -> str:
-        """The same line, for formats that show in another way that it is a warning."""
+        """The problem as one line, for formats that show its severity in another way."""
         return self._line("")
 
     def _line(self, label: str) -> str:
@@ -131,7 +132,7 @@ def _shortened(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line, safe for a terminal: control characters as their escapes."""
+    """The text on one line, safe for a terminal: control characters are escaped."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 

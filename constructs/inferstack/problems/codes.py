@@ -1,4 +1,4 @@
-"""What a code is. Every problem that inferstack reports has one, from a table beside what finds it.
+"""Codes. Every problem that inferstack reports has one, from a table beside the code that finds it.
 
 Codes are a public contract: one is never given a new meaning, and a retired one is not used again.
 """
@@ -27,14 +27,14 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class CodeTable(dict[str, Code]):
-    """Codes by themselves. Its methods enter a code and return it, for the module to give it a name."""
+    """Codes without rules. Its methods register a code and return it, for the module to name."""
 
     def error(self, code: str, sentence: str, source: str = OWN_FORMAT) -> str:
-        """Enters a code for something that stops synthesis."""
+        """Registers a code for something that stops synthesis."""
         return self._entered(Code(code, Severity.ERROR, sentence, source))
 
     def warning(self, code: str, sentence: str, source: str = OWN_FORMAT) -> str:
-        """Enters a code for advice, or for something that AWS does not confirm; a spec can ignore it."""
+        """Registers a code for advice, or for something that AWS does not confirm; a spec can ignore it."""
         return self._entered(Code(code, Severity.WARNING, sentence, source))
 
     def _entered(self, entry: Code) -> str:

@@ -1,4 +1,4 @@
-"""What a rule is: a function with a code and a source. Its docstring says what it demands, then why.
+"""Rules: functions with a code and a source. The docstring says what the rule requires, then why.
 
 A rule yields a :class:`Problem` for each place that breaks it, and never raises. The class that annotates its
 first parameter says what it is about: a kind of spec, for instance.
@@ -22,18 +22,18 @@ class Rule(Code, frozen=True):
 
 
 class RuleTable(dict[str, Rule]):
-    """Rules by their codes. Its methods are decorators that enter a function."""
+    """Rules by their codes. Its methods are decorators that register a function."""
 
     def error(
         self, code: str, source: str = OWN_FORMAT, *, partial: bool = False
     ) -> Callable[[Check], Check]:
-        """Enters a rule that AWS or Triton enforces: breaking it stops synthesis."""
+        """Registers a rule that AWS or Triton enforces: breaking it stops synthesis."""
         return self._entered(code, Severity.ERROR, source, partial)
 
     def warning(
         self, code: str, source: str = OWN_FORMAT, *, partial: bool = False
     ) -> Callable[[Check], Check]:
-        """Enters advice, or a fact that nobody confirms; a spec can ignore it."""
+        """Registers advice, or an unconfirmed fact; a spec can ignore it."""
         return self._entered(code, Severity.WARNING, source, partial)
 
     def _entered(self, code: str, severity: Severity, source: str, partial: bool) -> Callable[[Check], Check]:
@@ -46,7 +46,7 @@ class RuleTable(dict[str, Rule]):
         return enter
 
     def enter(self, rule: Rule) -> None:
-        """Enters a rule.
+        """Registers a rule.
 
         Raises:
             ValueError: when its code is another rule's.

@@ -4,7 +4,7 @@
 functions that find them as with other rules, because the rule on `ignore` has to know them and `check` may
 not import `review`; besides, several of those functions report one of two codes.
 
-A refusal that AWS documents, or is on record to answer with, is an error. What interrupts, resets or replaces
+A refusal that AWS documents, or is known to answer with, is an error. What interrupts, resets or replaces
 something is a warning, and so is what is not confirmed.
 """
 
@@ -42,9 +42,7 @@ TOO_MANY_POLICIES = _warning(
 SCALED_TYPE_CHANGES = _error(
     "IS860", "The instance type of a variant changes while a scaling target is registered for it.", _SCALED
 )
-GUARDED_VARIANTS_CHANGE = _error(
-    "IS861", "Variants change their names in an update with guardrails.", _GUARDRAILS
-)
+GUARDED_VARIANTS_CHANGE = _error("IS861", "Variants are renamed in an update with guardrails.", _GUARDRAILS)
 BECOMES_SERVERLESS = _error("IS862", "An endpoint on instances becomes serverless.", _SERVERLESS)
 NO_LONGER_ASYNC = _error(
     "IS863",
@@ -87,7 +85,7 @@ ENDPOINT_RENAMED = _warning("IS877", "A new name means a new endpoint.", _REPLAC
 PREFIX_CHANGES = _warning("IS878", "A multi-model endpoint reads its models from another prefix.", _UPDATE)
 SAME_CONFIG_AGAIN = _warning(
     "IS879",
-    "The endpoint is updated with the configuration that it has. What SageMaker does is not confirmed.",
+    "The endpoint is updated with its present configuration. What SageMaker does is not confirmed.",
     _UPDATE,
 )
 COMPONENT_REMOVED = _warning("IS880", "An inference component is removed.", _REPLACEMENT)
@@ -121,7 +119,7 @@ SCALED_POOLS_CHANGE = _warning(
     "for it. That SageMaker refuses this is not confirmed.",
     _SCALED,
 )
-LIMIT_LOWERED = _warning("IS890", "The maximum that scaling may start is lowered.", _REGISTER)
+LIMIT_LOWERED = _warning("IS890", "The maximum capacity of scaling is lowered.", _REGISTER)
 SCALING_REMOVED = _warning("IS891", "A variant or inference component no longer scales.", _SCALED)
 POLICY_NAME_TAKEN = _warning(
     "IS892",

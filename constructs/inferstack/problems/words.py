@@ -1,4 +1,4 @@
-"""Words for messages: what was found, what is allowed, what was probably meant."""
+"""Phrases for messages: what was found, what is allowed, what was probably meant."""
 
 import math
 import re
@@ -153,12 +153,12 @@ def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
 
 
 def _grade(said: str, option: str, whole: bool) -> int:
-    """How much nearer an option is than the mere likeness says.
+    """How much nearer an option is than its similarity alone says.
 
     2 if only its beginning or its last words are missing (`m5.xlarge`, `1.4-2`), which is nearer than any
-    other. 1 for one slip, which is nearer than two, though the likeness may be the same: `us-esat-1` is as
-    like `us-west-1` as `us-east-1`. Swapped letters are 2 as well, since all of them are there: `us-aest-1`
-    was meant as `us-east-1` rather than `us-west-1`.
+    other. 1 for one slip, which is nearer than two, though the similarity may be the same: `us-esat-1` is as
+    similar to `us-west-1` as to `us-east-1`. Swapped letters are 2 as well, since all of them are there:
+    `us-aest-1` was meant as `us-east-1` rather than `us-west-1`.
     """
     found, meant = _fold(said), _fold(option)
     if whole or sorted(found) == sorted(meant) or _leaves_off(said, option):

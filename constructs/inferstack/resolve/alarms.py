@@ -93,7 +93,7 @@ def rollback(
     """The alarms that roll back an update of the endpoint, or of a component given by its name, if any do.
 
     The spec's own alarms are named by ``Ref``, so that they are made before the endpoint and deleted after
-    it. That is no circle, since an alarm has the endpoint's name as plain text.
+    it. This is not a cycle, since an alarm has the endpoint's name as plain text.
     """
     if chosen is None:
         return {}
@@ -167,7 +167,7 @@ def _published(rule: AlarmRule | StepPolicy, period: int, part: Measured, metric
 
 
 def _watched(rule: AlarmRule | StepPolicy, period: int) -> dict[str, Value]:
-    """A metric of the spec's own: the spec has all its properties, under CloudFormation's names."""
+    """A custom metric: the spec has all its properties, under CloudFormation's names."""
     written = properties(rule, leave_out=_BESIDE_WATCHED)
     if rule.metrics is not None:
         return written
@@ -181,13 +181,13 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
 
 
 def _told(block: Alarms, rule: AlarmRule) -> Alarms:
-    """The block with the actions that a rule has instead."""
+    """The block `alarms`, with the rule's own actions in place of its own."""
     own = {key: actions for key in ACTION_KEYS if (actions := getattr(rule, key)) is not None}
     return replace(block, **own) if own else block
 
 
 def actions_of(block: Alarms | StepPolicy, *before: Value) -> dict[str, Value]:
-    """What an alarm calls in each state; those ``before`` come first when it goes off."""
+    """What an alarm calls in each state; actions in ``before`` come first when it goes off."""
     return present(
         AlarmActions=_listed((*before, *block.actions)),
         OKActions=_listed(block.ok_actions),

@@ -33,12 +33,12 @@ _NAMESPACE = "sagemaker"
 
 
 def resolve_autoscaling(spec: ModelSpec) -> Resources:
-    """Targets, policies, and the alarms of step policies, such as the one that wakes what has no capacity."""
+    """Targets, policies, and the alarms of step policies, such as the one that scales up from zero."""
     return _resolved(spec, scaled_parts(spec))
 
 
 def resolve_component_scaling(spec: ModelSpec) -> Resources:
-    """The same for the copies of inference components alone."""
+    """Targets, policies and alarms for the copies of inference components alone."""
     return _resolved(spec, (it for it in scaled_parts(spec) if it.component is not None))
 
 
@@ -64,12 +64,12 @@ def _id_suffix(spec: ModelSpec, scaled: Scaled) -> str:
 
 
 def target_id(spec: ModelSpec, scaled: Scaled) -> str:
-    """Logical id of its scalable target."""
+    """Logical id of the scalable target."""
     return f"ScalableTarget{_id_suffix(spec, scaled)}"
 
 
 def resource_id(spec: ModelSpec, scaled: Scaled) -> str:
-    """Its resource id in Application Auto Scaling."""
+    """The resource id of the target in Application Auto Scaling."""
     if scaled.component is None:
         return f"endpoint/{spec.endpoint_name}/variant/{scaled.name}"
     return f"inference-component/{scaled.name}"

@@ -14,7 +14,7 @@ ENDPOINT = "Endpoint"
 
 
 def endpoint_name() -> Value:
-    """A reference to the endpoint's name: what holds it waits for the endpoint."""
+    """A reference to the endpoint's name: a resource with it waits for the endpoint."""
     return get_att(ENDPOINT, "EndpointName")
 
 

@@ -1,9 +1,9 @@
 """The execution role: rights to what the spec names, and to nothing else.
 
 The permissions are a managed policy that attaches itself to the role and has a hash of its content in its
-logical id: other permissions make another policy. CloudFormation makes the new one before the new model and
-deletes the old one after the endpoint was updated, so that the old fleet, which a blue/green update keeps
-serving and a rollback brings back, never loses what it reads. What SageMaker needs is in
+logical id: different permissions make a different policy. CloudFormation makes the new one before the new
+model and deletes the old one after the endpoint was updated, so that the old fleet, which a blue/green update
+keeps serving and a rollback brings back, never loses access to what it reads. What SageMaker needs is in
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms
 """
 
@@ -103,7 +103,7 @@ def _content_hash(properties: dict[str, Value]) -> str:
 
 def _packed(statements: list[Value]) -> list[list[Value]]:
     """The statements over several policies. The text of each entry alone chooses its policy, whichever other
-    entries there are, so that an entry that comes or goes changes few policies.
+    entries there are, so that adding or removing an entry changes few policies.
     """
     entries = [(at, entry) for at, whole in enumerate(statements) for entry in _entries(whole)]
     # An entry that fits into no policy is left for IAM to refuse.
@@ -131,14 +131,15 @@ def _spread(entries: Iterable[tuple[int, Value]], count: int) -> list[list[Value
 
 
 def _entries(statement: Value) -> Iterator[Value]:
-    """Splits a statement into several, each on one resource or on one prefix of a bucket."""
+    """Splits a statement into several, each on one resource or one prefix of a bucket."""
     match statement:
         case {"Condition": {"StringLike": {"s3:prefix": [*prefixes]}}}:
             for prefix in prefixes:
                 yield {**statement, "Condition": {"StringLike": {"s3:prefix": [prefix]}}}
         case _:
             for resource in statement["Resource"]:
-                # One of a log group's two forms of ARN is for all of these actions; both take twice the room.
+                # One of a log group's two forms of ARN is for all of these actions; both would take twice the
+                # space.
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
                 if _OF_COMPONENTS not in resource or resource.endswith(":*"):
                     yield {**statement, "Resource": [resource]}

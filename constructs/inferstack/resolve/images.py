@@ -119,8 +119,8 @@ def key_arns(key: str) -> list[tuple[Value, Value | None]]:
     """ARNs of a KMS key as a policy must name it, each with the alias where that is all that is known; see
     :func:`key_arn`.
 
-    Whether a token stands for a key or for an alias, only the deployment knows. Both are named: the one that
-    it is not names no key.
+    Whether a token stands for a key or for an alias, only the deployment knows. Both are named; the wrong one
+    simply matches no key.
     """
     if re.match(TOKEN, key) is None:
         return [key_arn(key)]

@@ -43,7 +43,7 @@ _NOT_THE_CONTAINERS = frozenset(Model.__struct_fields__) - frozenset(Container._
 
 
 def model_id(name: str | None) -> str:
-    """Logical id of the only model, or of the one under this name."""
+    """Logical id of the only model, or of the one with this name."""
     return "Model" if name is None else f"Model{pascal(name)}"
 
 

@@ -39,7 +39,7 @@ _S3_PREFIX = "S3Prefix"
 
 
 class Needs(msgspec.Struct, frozen=True):
-    """Everything that the execution role has to name."""
+    """Everything that the execution role must name."""
 
     endpoint_name: str
     inference_components: tuple[str, ...]
@@ -85,8 +85,8 @@ def _names(*named: Iterable[Named]) -> tuple[str, ...]:
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
     """The files that the spec names; of an uploaded archive every version, so that new weights change no
-    rights. Each change would have to be approved (`cdk deploy` asks), and to reach all of IAM before the new
-    model can be read.
+    rights. Each change would need approval (`cdk deploy` asks), and would have to reach all of IAM before the
+    new model can be read.
     """
     for url, is_prefix in _named_files(spec):
         pattern = pattern_of(url)
@@ -113,7 +113,7 @@ def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
 
 
 def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """What the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`.
+    """Files that the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`.
 
     A value with a wildcard is left out: how much it covers is not known.
     """

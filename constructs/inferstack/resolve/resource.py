@@ -18,7 +18,7 @@ Value = Any
 
 # ---------------------------------------------------------------- CDK's tokens in ids
 
-# CDK numbers its tokens anew in every run: an id with a token's text in it would change as soon as anything
+# CDK renumbers its tokens in every run: an id with a token's text in it would change as soon as anything
 # else in the app does. What a token stands for stays. So a construct replaces each token by a lasting one,
 # which is named after that, has the template made, and puts CDK's tokens back into it.
 # No token of CDK's own has an equals sign.
@@ -45,7 +45,7 @@ def is_arn(text: str) -> bool:
 def lasting(text: str) -> str:
     """The text with each token replaced by something that is the same in every run, and differs by token.
 
-    A token of which nothing is known has nothing that stays the same, and is left out.
+    A token of which nothing is known has nothing stable, and is left out.
     """
     return without_tokens(text, _name)
 
@@ -131,7 +131,7 @@ def at_deployment(value: Value) -> Value:
 
 
 def _walked(value: Value) -> Value:
-    """The same, for a value with such a text somewhere. `match` would take twice as long."""
+    """The work of :func:`at_deployment`, on a value with such a text. `match` would take twice as long."""
     if isinstance(value, str):
         return _with_sub(value) if "${" in value else value
     if isinstance(value, dict):

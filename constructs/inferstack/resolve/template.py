@@ -62,7 +62,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
 
 
 def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
-    """Every resource by logical id, in the order in which a reader wants to meet them."""
+    """Every resource by logical id, in an order that suits a reader."""
     made: Resources = {}
     alarms = resolve_alarms(spec)
     for part in (
@@ -83,7 +83,7 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
 
 
 def description(spec: ModelSpec) -> str:
-    """What the stack is, for the list of stacks."""
+    """The stack's description, for the list of stacks."""
     if spec.description is not None:
         return spec.description
     # CloudFormation allows no function here.
@@ -131,7 +131,7 @@ _FIX = "move long values of `environment` into the model's files, or split the e
 
 
 def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
-    """Refuses a template that is written in too many bytes.
+    """Refuses a template with too many bytes.
 
     Raises:
         SpecError: when no stack can be made of it, with the spec's warnings.

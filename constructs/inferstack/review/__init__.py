@@ -9,7 +9,7 @@
 
 Everything is decided from the two templates alone; AWS is not asked. :func:`compare_with` takes files to
 problems and notes. For one spec, :func:`update_of` gives the update as data (every resource's fate, the
-properties that differ, the places in the spec), and :func:`update_problems` what one should know about it.
+properties that differ, the places in the spec), and :func:`update_problems` what to know about it.
 """
 
 from inferstack.review.against import Comparison, compare_with, update_problems

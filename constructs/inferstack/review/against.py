@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
-    """What one should know about the deployment, without the warnings that the spec ignores."""
+    """What to know about the deployment, without the warnings that the spec ignores."""
     found = [problem for rule in RULES for problem in rule(update)]
     problems = [loaded.document.located(it, it.code, UPDATE_CODES[it.code].severity) for it in found]
     return [it for it in problems if it.code not in loaded.spec.ignored_codes]
@@ -85,10 +85,10 @@ def compare_with(
     Args:
         against: a template, or a folder of templates in which each spec finds its own by the endpoint's
             name, or by the spec file that the template says it came from.
-        files: spec files.
-        stage: the stage to compare. Without one, a spec that can be deployed without a stage is compared so.
-        region: the region for specs that name none; without it, that of the template.
-        folders: folders whose spec files are all among ``files``: a template that came from one of these
+        files: spec files. stage: the stage to compare. Without one, a spec that can be deployed without a
+        stage is compared without. region: the region for specs that name none; without it, that of the
+        template. folders: folders whose spec files are all among ``files``: a template that came from one of
+        these
             folders and that no spec makes any more is reported.
     """
     result = Comparison()

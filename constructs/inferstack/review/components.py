@@ -1,7 +1,7 @@
 """Rules on inference components, and on the scaling of components and variants.
 
-CloudFormation makes what is new before it deletes what is gone, and the name of a component is unique in an
-account and region.
+CloudFormation creates new resources before it deletes removed ones, and the name of a component is unique in
+an account and region.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def _move(update: Update, before: Component, after: Component) -> str:
 
 
 def removed_or_renamed(update: Update) -> Iterator[Problem]:
-    """A component that only changes its name is recognized by the rest of it."""
+    """A component that only changes its name is recognized by its other properties."""
     before, after = deployed.components(update.before), deployed.components(update.after)
     new = {name: it for name, it in after.items() if name not in before}
     for name, gone in before.items():
@@ -133,7 +133,7 @@ def rebased(update: Update) -> Iterator[Problem]:
 
 
 def variant_under_components(update: Update) -> Iterator[Problem]:
-    """Components are only deleted after the endpoint was updated, when their variant is gone already."""
+    """Components are only deleted after the endpoint was updated, when their variant is already gone."""
     gone = set(deployed.variants(update.before)) - set(deployed.variants(update.after))
     before = deployed.components(update.before)
     on_it = [name for name, it in before.items() if it.variant in gone]
@@ -178,7 +178,7 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
 
 
 def policy_renamed(update: Update) -> Iterator[Problem]:
-    """Only one policy of a target tracks a metric, and CloudFormation makes the new before the old goes."""
+    """Only one policy of a target can track a metric, and CloudFormation makes the new one first."""
     before = deployed.of_type(update.before, SCALING_POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
     for logical_id, policy in _changed(update):
@@ -191,7 +191,9 @@ def policy_renamed(update: Update) -> Iterator[Problem]:
 
 
 def policy_name_taken(update: Update) -> Iterator[Problem]:
-    """A policy is identified by its name: the new one would overwrite the old one and be removed as that."""
+    """A policy is identified by its name: the new one would overwrite the old one and then be removed in its
+    place.
+    """
     removed = [
         _known_as(update.before, policy)
         for logical_id, policy in deployed.of_type(update.before, SCALING_POLICY_TYPE).items()
@@ -234,6 +236,6 @@ def _target(resources: Resources, policy: deployed.Properties) -> object:
 
 
 def _place(update: Update, name: str) -> SpecPath:
-    """The place of the component of that name; a variant's removed scaling has left none in the spec."""
+    """Where the component of that name is; a variant's removed scaling has no place in the spec."""
     path = update.written(("inference_components", name))
     return path if path[-1:] == (name,) else ()

@@ -1,7 +1,7 @@
 """What a template says about an endpoint, by resource type and name.
 
-Previous templates come from anywhere, so that any form is tolerated: what is not plain text, or not the
-mapping that it should be, counts as not there.
+Previous templates come from anywhere, so any form is tolerated: what is not plain text, or not the mapping
+that it should be, counts as absent.
 """
 
 import re

@@ -21,7 +21,7 @@ _KEPT = {
 
 
 def new_fleet(update: Update) -> Iterator[Problem]:
-    """Every change of a model or of the configuration leads to a new fleet, which needs room."""
+    """Every change of a model or of the configuration leads to a new fleet, which needs quota."""
     if not update.new_fleet:
         return
     causes = _most_specific(list(update.causes(ENDPOINT_CONFIG)))
@@ -129,7 +129,7 @@ def count_kept(update: Update) -> Iterator[Problem]:
 
 
 def _retained(update: Update) -> set[str]:
-    """What the update keeps of the running variants."""
+    """Which properties of the running variants the update keeps."""
     endpoint = deployed.endpoint(update.after)
     if endpoint.get("RetainAllVariantProperties") is not True:
         return set()

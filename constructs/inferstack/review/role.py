@@ -1,4 +1,4 @@
-"""What an update changes about the rights of the role, and whether IAM has room for the new policies."""
+"""What an update changes about the role's rights, and whether its new policies fit IAM's quota."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -48,7 +48,7 @@ class _Right(NamedTuple):
 
 
 def changed_rights(before: Resources, after: Resources) -> str:
-    """What the role gains and loses, in words; empty where no policy is made anew."""
+    """What the role gains and loses, as text; empty if no policy is replaced."""
     if set(deployed.of_type(before, MANAGED_POLICY_TYPE)) == set(
         deployed.of_type(after, MANAGED_POLICY_TYPE)
     ):
@@ -75,7 +75,7 @@ def _rights(resources: Resources) -> Iterator[_Right]:
 
 
 def _conditions(condition: Mapping[str, Any]) -> Iterator[str]:
-    """The condition in words. Prefixes of a bucket are listed one by one, as they come and go one by one."""
+    """The condition as text. Prefixes of a bucket are listed one by one, as they come and go one by one."""
     match condition:
         case {"StringLike": {"s3:prefix": [*prefixes], **others}} if not others:
             yield from (f"the prefix is {_text(it)}" for it in prefixes)

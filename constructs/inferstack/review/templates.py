@@ -66,7 +66,7 @@ def read_template(path: Path) -> PreviousTemplate:
     The output of `aws cloudformation get-template` is unpacked.
 
     Raises:
-        SpecError: when the file cannot be read, is neither JSON nor YAML, or is no template.
+        SpecError: when the file cannot be read, is neither JSON nor YAML, or is not a template.
     """
     file = path.as_posix()
     try:
@@ -156,7 +156,7 @@ def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _depth(value: Any) -> int:
-    """Levels of mappings and lists, counted level by level, as recursion would overflow in a deep value."""
+    """Levels of mappings and lists, counted without recursion, which would overflow in a deep value."""
     level, depth = [value], 0
     while level := [below for it in level for below in _below(it)]:
         depth += 1

@@ -1,8 +1,8 @@
 """What a deployment changes: the fate of each resource between two templates, and where the spec causes it.
 
-CloudFormation updates a resource in place unless a property changes that can only be set on creation. What
-refers to a replaced resource gets a new value, which may replace it in turn: a new archive replaces the model
-and then the endpoint's configuration, and updates the endpoint.
+CloudFormation updates a resource in place unless a property changes that can only be set on creation. A
+resource that refers to a replaced one gets a new value, which may replace it in turn: a new archive replaces
+the model and then the endpoint's configuration, and updates the endpoint.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
 """
 
@@ -95,7 +95,7 @@ class Update:
         return self.written(wanted)
 
     def written(self, path: SpecPath) -> SpecPath:
-        """The path as far as the file has it: what a default fills in is written nowhere."""
+        """The path as far as the file has it: values from defaults are not written there."""
         found: Any = self.data
         for depth, step in enumerate(path):
             match found, step:
@@ -181,7 +181,7 @@ def compare(before: Resources, after: Resources) -> dict[str, Change]:
 
 
 def differences(before: Any, after: Any) -> Iterator[PropertyPath]:
-    """Paths at which two values differ, going down as long as both have the same form."""
+    """Paths at which two values differ, descending as long as both have the same form."""
     match before, after:
         case dict() as one, dict() as other if not (_is_function(one) or _is_function(other)):
             yield from _by_key(one, other)

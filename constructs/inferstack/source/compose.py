@@ -1,13 +1,13 @@
 """From the parser's events to a tree with positions: bounded in depth and size, with every problem at once.
 
 The parser is PyYAML's (see :mod:`inferstack.source.events`). The composer is our own because no library's
-holds what a spec file needs:
+does what a spec file needs:
 
 - PyYAML's ``compose`` (and yamlcore, which adds the scalars of YAML 1.2 to it) recurses without a limit: a
   file of a million brackets ends the process with libyaml, and is a RecursionError without. Nothing limits
   what aliases multiply, and merge keys lose their positions.
 - ruamel.yaml keeps positions and reads YAML 1.2, but takes 7.5 ms for a small spec instead of half a
-  millisecond, recurses likewise, and stops at the first duplicate key.
+  millisecond, also recurses, and stops at the first duplicate key.
 - strictyaml refuses `{…}`, `[…]`, anchors and tags, all of which specs use.
 
 Here each level of nesting is checked before it is entered, and each alias before it is used.

@@ -1,4 +1,4 @@
-"""A spec as data that knows where each of its parts stands.
+"""A spec as data that knows where each of its parts is.
 
 path -> text (spec_file) -> events -> tree (compose) -> Document -> Document at a stage (stages)
 """
@@ -21,7 +21,7 @@ __all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
 
 
 class StageNulls(msgspec.Struct, frozen=True, eq=False):
-    """The `null`s of a stage, by the path in the spec that each is about."""
+    """The `null`s of a stage, by the path in the spec that each removes."""
 
     stage: str = ""
     effective: Mapping[SpecPath, Entry] = {}
@@ -63,7 +63,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def shown_file(self) -> str:
-        """The file's name in templates: the same wherever the folder of the project lies."""
+        """The file's name in templates: the same wherever the project's folder is."""
         # A name may have bytes that are not UTF-8, and no template can hold those.
         return name_in_templates(self.file).encode(errors="backslashreplace").decode()
 
@@ -77,7 +77,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return ((path, text) for path, text in self.scalars if isinstance(text, str) and mark in text)
 
     def rewritten(self, found: str, key: str, text: str) -> "Document":
-        """The document with ``key: text`` in the place of the key ``found`` at its top."""
+        """The document with ``key: text`` in place of the top-level key ``found``."""
         entries = self.tree.by_key
         others = {name: entry for name, entry in entries.items() if name != found}
         at, node = entries[found]
@@ -113,7 +113,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return Problem(problem.path, message, problem.fix, code, severity, FilePlace(self.file, *at))
 
     def where_to_mend(self, path: SpecPath) -> Position:
-        """Where to change what is wrong: at the value itself, or at the stage's `null` that removes it."""
+        """Where to fix a problem: at the value itself, or at the stage's `null` that removes it."""
         found = self.nulls.removed_at(path)
         return self.position(path) if found is None else self.nulls.effective[found].node.at
 

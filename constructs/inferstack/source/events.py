@@ -1,4 +1,4 @@
-"""PyYAML's parser as a stream of events, and what its complaints mean to someone who writes a spec."""
+"""PyYAML's parser as a stream of events, and what its errors mean to the author of a spec."""
 
 import re
 from collections.abc import Iterator

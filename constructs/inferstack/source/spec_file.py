@@ -44,8 +44,8 @@ _GZIP_MARK = b"\x1f\x8b"
 
 
 def relative_to_cwd(file: str) -> str:
-    """A file's name with forward slashes: as it was given, or from the working directory on if it is an
-    absolute one that lies in there.
+    """A file's name with forward slashes: as given, or relative to the working directory if it is an absolute
+    one inside it.
     """
     path = Path(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
@@ -76,7 +76,7 @@ def read_text(path: Path, file: str) -> str:
     """The text of a spec file, without byte order mark. ``file`` is its name in messages.
 
     Raises:
-        SpecError: when it is no readable regular file of at most 1 MiB of printable UTF-8.
+        SpecError: when it is not a readable regular file of at most 1 MiB of printable UTF-8.
     """
     text = _decoded(_read_bytes(path, file), file)
     if text.startswith(_MARK):

@@ -153,8 +153,8 @@ def _class_name(value: object) -> str:
 
 
 def _classes(value: object) -> list[type]:
-    """The class of a value; for jsii's stand-in for an interface, as which imported constructs come, those of
-    the interface.
+    """The class of a value; for jsii's proxy of an interface, which imported constructs are, those of the
+    interface.
     """
     interfaces = getattr(value, "_delegates", None)
     return [type(it) for it in interfaces] if interfaces and isinstance(interfaces, list) else [type(value)]

@@ -1,4 +1,4 @@
-"""ARNs and what stands for one: their fields, IAM's wildcards, the targets of alarms, names of KMS keys."""
+"""ARNs and what can replace one: their fields, IAM's wildcards, the targets of alarms, names of KMS keys."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""S3 URLs: the bucket and key in them, what they say of an archive, and those that contain a digest.
+"""S3 URLs: their bucket and key, what they say about an archive, and URLs that contain a digest.
 
 An S3 URL can be in any form of https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html,
 with tokens that stand for a whole URL (a parameter, an SSM value, an import) or for its host
@@ -17,7 +17,7 @@ ARCHIVE_SUFFIX = ".tar.gz"
 _BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+)"
 _SHORTEST_BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+?)"
 _HOST = rf"(?:{ATOM}|[^/])+"
-# A bucket as a whole needs no slash behind it, as the folder of answers.
+# A whole bucket needs no slash after it, for example as the folder of answers.
 _KEY = r"(?:/(?P<key>.*))?"
 _FORMS = tuple(
     map(
@@ -60,7 +60,7 @@ def s3_url(text: str) -> S3Url | None:
 
 
 def is_open(url: str) -> bool:
-    """Whether only the deployment knows how a URL ends, for example whether in a slash."""
+    """Whether only the deployment knows how a URL ends, such as whether in a slash."""
     return is_opaque(url) and re.search(rf"{ATOM}\Z", url) is not None
 
 

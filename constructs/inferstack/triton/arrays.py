@@ -26,7 +26,7 @@ def type_of(array: Array) -> str:
 
 
 def to_bytes(array: Array, data_type: str) -> bytes:
-    """The values as they follow the JSON: little-endian, in row-major order."""
+    """The values as they follow the JSON in a body: little-endian, in row-major order."""
     if data_type == BYTES:
         return b"".join(map(length_first, texts(array)))
     if data_type == BF16:
@@ -38,7 +38,7 @@ def from_bytes(data: bytes, data_type: str, shape: tuple[int, ...]) -> Array:
     """The array of binary values. Texts come as `bytes` objects, BF16 as float32, which has all its values.
 
     Raises:
-        BodyError: when the bytes are not as many as type and shape say, or there is no such type.
+        BodyError: when the number of bytes does not match type and shape, or there is no such type.
     """
     if data_type == BYTES:
         found = list(texts_in(data))

@@ -1,4 +1,4 @@
-"""What Triton knows of its own backends: which platform belongs to which, and the file that each loads.
+"""What Triton knows about its own backends: their platforms, and the file that each loads.
 
 https://github.com/triton-inference-server/core/blob/main/src/constants.h
 """
@@ -49,7 +49,7 @@ PLATFORMS: dict[str, str] = {
     platform: name for name, backend in BACKENDS.items() for platform in backend.platforms
 }
 """The backend of each platform."""
-# Another spelling of a platform, from which Triton fills in the backend, but which is none of its platforms.
+# Another spelling of a platform: Triton fills in the backend from it, though it is not a platform itself.
 _LIBTORCH = "libtorch"
 
 
@@ -71,7 +71,7 @@ _LOOKED_FOR = ("tensorflow", "tensorrt", "onnxruntime", "openvino", "pytorch", "
 
 @lru_cache
 def meant_backend(name: str) -> str | None:
-    """The backend of Triton's own that is probably meant by a name that none of them has."""
+    """The backend of Triton's that an unknown name probably means."""
     own = (*BACKENDS, "tensorrtllm")
     return None if name in own else _CALLED_OTHERWISE.get(name.lower(), slip_of(name, own))
 
@@ -105,8 +105,8 @@ _TOLD_BY_FILE = tuple(_told_by_files())
 
 
 def chosen(config: Any, name: str, contents: Collection[str]) -> Chosen:
-    """The backend of a model, from its configuration, else from the files in its first folder, else from the
-    end of its name: the order of Triton's ``AutoCompleteBackendFields``.
+    """The backend of a model, from its configuration, otherwise from the files in its first folder, otherwise
+    from the end of its name: the order of Triton's ``AutoCompleteBackendFields``.
     """
     told = _told_by_configuration(config)
     if told.backend or config.platform or config.default_model_filename:
@@ -145,5 +145,5 @@ def _file(config: Any, told: Chosen) -> str | None:
 
 
 def backends_of_file(filename: str) -> Iterator[str]:
-    """The backends of Triton's own that load a file of this name by themselves."""
+    """Triton's own backends that load a file of this name by default."""
     yield from dict.fromkeys(told.backend for told in _TOLD_BY_FILE if told.file == filename)

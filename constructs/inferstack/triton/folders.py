@@ -4,7 +4,7 @@ this machine as in an archive.
 How a container looks for them: https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 and, for one archive of a multi-model endpoint, src/sagemaker_server.cc beside it.
 
-Leftovers of tools, pointers of Git LFS and names that clash are for each source to tell: an archive has
+Leftovers of tools, pointers of Git LFS and names that clash are reported by each source: an archive has
 them, while of a folder the packer leaves them out or refuses them, once all files have to be there.
 """
 
@@ -43,7 +43,7 @@ Read = Callable[[Path], bytes | None]
 
 
 class Words(msgspec.Struct, frozen=True):
-    """What messages call the place in which models are looked for, and the fixes of two mistakes there."""
+    """What messages call the place where models are looked for, and the fixes of two mistakes there."""
 
     what: str
     config_at_the_top: str
@@ -75,7 +75,7 @@ def found_in(top: Folder, name: str, words: Words, read: Read, *, multi_model: b
 
 
 def config_at_the_top(top: Folder, words: Words) -> Iterator[Problem]:
-    """The fault of a folder that should hold models, or archives with some, but is a model itself."""
+    """The problem of a folder that should hold models, or archives with some, but is a model itself."""
     if top.has_config:
         message = f"{CONFIG_FILE} is at the top of the {words.what}, where the folders of models belong"
         yield Problem(FilePlace(top.config.as_posix()), message, words.config_at_the_top, NO_REPOSITORY)
@@ -109,7 +109,7 @@ def _read_all(folders: Mapping[str, Folder], read: Read) -> Found:
     for name, folder in folders.items():
         unfit = list(folder.all_unfit())
         if unfit:
-            # What a link leads to is no part of the model, so that the rest is incomplete and is not judged.
+            # A link's target is not part of the model, so the rest is incomplete and is not checked.
             faults += unfit
             continue
         try:

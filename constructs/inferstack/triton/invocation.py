@@ -1,4 +1,4 @@
-"""Bodies of requests to an endpoint with Triton, and of its answers, from and to numpy arrays.
+"""Converts between numpy arrays and the bodies of requests to, and answers from, a Triton endpoint.
 
     arrays -> request_body -> Body (bytes and their content type) -> invoke-endpoint
     invoke-endpoint -> bytes and their content type -> read_answer -> arrays
@@ -136,7 +136,7 @@ def _array(output: Carried) -> Array:
 
 
 def _naming(name: str, convert: Any, *arguments: Any) -> Any:
-    """What ``convert`` returns; the problems that it raises get the tensor's name."""
+    """What ``convert`` returns; problems that it raises get the tensor's name."""
     try:
         return convert(*arguments)
     except BodyError as error:

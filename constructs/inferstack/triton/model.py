@@ -68,7 +68,7 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def chosen(self) -> Chosen:
-        """What Triton runs it with, as far as its configuration, its files or its name tell."""
+        """What Triton runs it with, as far as its configuration, its files or its name say."""
         # Triton looks into the folder whose name comes first, and takes it for a version.
         first = min((*self.folders, *self.versions), default="")
         inside = (path.split("/")[1] for path in self.files if path.startswith(f"{first}/"))
@@ -109,8 +109,8 @@ class Repository(msgspec.Struct, frozen=True):
         return next((model for model in self.models if model.name == name), None)
 
     def served(self, named: str | None) -> TritonModel | None:
-        """The model that answers, None when that is unclear. ``named`` is the one that the container's
-        environment names, which does not count in one of many archives.
+        """The model that answers, None if that is unclear. ``named`` is the one in the container's
+        environment, which is ignored in one of many archives.
         """
         name = self.default_model if named is None or self.multi_model else named
         return None if name is None else self.model(name)
@@ -166,7 +166,7 @@ def is_version(folder: str) -> bool:
 
 
 def taken_for(folder: str) -> int | None:
-    """The version that Triton takes a folder for: the number that its name begins with; None for none."""
+    """The version that Triton takes a folder for: the number that begins its name; None without one."""
     if folder in RESERVED_FOLDERS or (len(folder) > 1 and folder.startswith("0")):
         return None
     # As C's `strtoll` reads it: it stops where the number ends, and Triton does not look at the rest.

@@ -5,7 +5,7 @@ The protocol: https://github.com/kserve/open-inference-protocol, and how binary 
 https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_binary_data.md
 
 `tritonclient` was tried for the bodies: it brings gevent (350 ms to import), sends NaN as JSON and numbers as
-texts, and accepts answers with bytes left over, outputs that come twice, and unknown types.
+texts, and accepts answers with bytes left over, duplicate outputs, and unknown types.
 """
 
 import json
@@ -97,7 +97,7 @@ def body_with(
 ) -> tuple[bytes, int]:
     """The body of a request, and the length of its JSON, which binary values follow.
 
-    ``binary``: the answer is to have such values, too.
+    ``binary``: the answer should have binary values, too.
 
     Raises:
         ValueError: for NaN and infinity in a list.
@@ -157,7 +157,7 @@ def _head(output: dict[str, Any]) -> tuple[str, str, tuple[int, ...]]:
     """Name, type and shape of a tensor.
 
     Raises:
-        TypeError: when they are not of their types, for which everything after this relies on them.
+        TypeError: when they have the wrong type, on which everything after this relies.
     """
     name, kind, shape = output["name"], output["datatype"], output["shape"]
     if not (isinstance(name, str) and isinstance(kind, str)):
@@ -210,13 +210,13 @@ def fits_unbatched(tensor: Any, shape: Shape) -> bool:
 
 
 def declared_shape(config: Any, tensor: Any, batch: int | None = None) -> str:
-    """The shape that a model declares for a tensor, in words, for this batch or for any."""
+    """The shape that a model declares for a tensor, as text, for this batch or for any."""
     leading = f"1..{config.max_batch_size}" if batch is None else str(batch)
     return f"[{', '.join([*([leading] if config.max_batch_size > 0 else []), *map(str, tensor.dims)])}]"
 
 
 def different_batches(config: Any, tensors: Iterable[Any], shapes: Mapping[str, Shape]) -> str | None:
-    """The batch sizes of tensors in words, if they differ; ``shapes`` has the tensors that are present."""
+    """The batch sizes of tensors as text, if they differ; ``shapes`` has the tensors that are present."""
     sizes = {
         tensor.name: shapes[tensor.name][0]
         for tensor in tensors
@@ -230,7 +230,7 @@ def different_batches(config: Any, tensors: Iterable[Any], shapes: Mapping[str, 
 def deviations(config: Any, answered: Tensors, batch: int | None = None) -> Iterator[str]:
     """How an answer differs from what the model declares: Triton itself does not check that.
 
-    ``batch`` is the request's; if it is not known, any that the model takes will do.
+    ``batch`` is the request's; if it is not known, any size that the model takes is accepted.
     """
     declared = {output.name: output for output in config.output}
     for name, output in declared.items():

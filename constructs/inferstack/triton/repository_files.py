@@ -18,7 +18,7 @@ class Folder(msgspec.Struct, frozen=True):
     """A folder and its contents by name, without leftovers of tools.
 
     The ``path`` of a folder in an archive begins with the archive's. ``unfit`` is what is neither file nor
-    folder; ``loose`` are the names of what among that is not packed anyway, if it is beside models.
+    folder; ``loose`` are the names of those that are not packed anyway, if they are beside models.
     """
 
     path: Path
@@ -66,7 +66,7 @@ class Folder(msgspec.Struct, frozen=True):
 
 # ---------------------------------------------------------------- What tools leave behind
 
-# Some only takes room; a stray folder beside the model's keeps the container from starting.
+# Some only take space; a stray folder beside the model's keeps the container from starting.
 JUNK = {
     ".ipynb_checkpoints": "copies that Jupyter keeps",
     "__MACOSX": "left by macOS's archiver",
@@ -115,13 +115,13 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 def pointer_of(content: bytes) -> Pointer | None:
-    """The file that this content points to; None when it is no pointer."""
+    """The file that this content points to; None if it is not a pointer."""
     found = re.fullmatch(_POINTER, content) if len(content) < LONGEST else None
     return None if found is None else Pointer(found[1].decode(), int(found[2]))
 
 
 def pointer_in(file: Path) -> Pointer | None:
-    """The file that a file points to; None for a file that is no pointer, or that cannot be read."""
+    """The file that a file points to; None for a file that is not a pointer, or cannot be read."""
     try:
         return pointer_of(file.read_bytes()) if file.stat().st_size < LONGEST else None
     except OSError:
@@ -135,7 +135,7 @@ def pointer_in(file: Path) -> Pointer | None:
 
 
 def unfit_kind(local: Path, mode: int) -> Problem | None:
-    """Why what ``lstat`` found cannot be in an archive; None for a regular file or a folder."""
+    """Why a file with this ``lstat`` result cannot be in an archive; None for a regular file or a folder."""
     at = FilePlace(local.as_posix())
     if stat.S_ISLNK(mode):
         fix = "put the file itself in its place (cp -L follows links)"

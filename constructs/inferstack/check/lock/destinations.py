@@ -80,7 +80,7 @@ def _destination_of(block: PlacedTriton, document: Document) -> Destination:
 
 
 def _joined(before: Destination, one: Destination, document: Document) -> Destination:
-    """One destination for two repositories that share an archive, which can only have one content."""
+    """One destination for two repositories that share an archive, which can only have one set of files."""
     same = all((it.block.models, it.block.repository) == _content(one) for it in before.blocks)
     if not same:
         message = f"{one.location} would hold different models for different containers"

@@ -1,6 +1,6 @@
 """Compares what a spec declares, and the files on this machine, with what a lock says was uploaded.
 
-The machine that makes a stack often does not have the weights, so that a missing file is not a difference.
+The machine that makes a stack often does not have the weights, so a missing file is not a difference.
 Large files are not read. If Git LFS left a pointer in place of a file, the pointer tells what the file is.
 """
 
@@ -47,7 +47,7 @@ def written_path(local: Path, base: Path) -> str:
 
 
 def how_it_differs(local: Path, locked: LockedFile) -> str | None:
-    """In words, how a file differs from the one that was uploaded; None if no difference is found."""
+    """How a file differs from the one that was uploaded, as text; None if no difference is found."""
     try:
         found = local.stat()
         if not stat.S_ISREG(found.st_mode):

@@ -1,4 +1,4 @@
-"""The stack's account and region, and whether it can use from there what the ARNs of a spec name.
+"""The stack's account and region, and whether what the ARNs of a spec name can be used from there.
 
 ARNs that alarms call have a rule of their own, IS810, and so have images, IS702.
 """

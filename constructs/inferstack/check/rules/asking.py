@@ -1,8 +1,7 @@
-"""What the rules find in a spec: those for its kind, without the warnings that it turns off.
+"""Applies the rules for a spec's kind, without the warnings that it turns off.
 
-Some numbers are known only at deployment. What is found depends on such a number if another one in its place
-does not lead to it. So the rules look at the spec with several numbers there, and what they find with each
-of them is wrong whatever the number is.
+Some numbers are known only at deployment. The rules see the spec with several sample numbers in their place,
+and only what they find with every one of them is reported: it is wrong whatever the number is.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -79,7 +78,7 @@ def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Problem]:
 
 
 def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Iterable[Problem]:
-    """Everything that the rules find in a spec, whichever values the unknown numbers get at deployment."""
+    """Everything that the rules find in a spec, whatever values the unknown numbers get at deployment."""
     first, *others = (list(_found_in(it, document, ask)) for it in with_samples(spec, document.data))
     lasting = [{(it.code, it.path) for it in other} for other in others]
     return (it for it in first if all((it.code, it.path) in other for other in lasting))

@@ -139,7 +139,7 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _too_much(url: str) -> str | None:
-    """What a URL names that the role is not given; None for an object, a prefix, or no bucket at all."""
+    """What a URL names that the role gets no access to; None for an object, a prefix, or no bucket at all."""
     wild = wildcard_in(url)
     if wild is not None:
         return f"files with `{wild}`"
@@ -218,7 +218,7 @@ def operators_are_known(spec: ModelSpec) -> Iterator[Problem]:
 def condition_keys_are_no_functions(spec: ModelSpec) -> Iterator[Problem]:
     """The keys of a condition cannot look like CloudFormation functions.
 
-    CloudFormation would fill them in: with `Ref: AWS::NoValue`, the statement had no condition at all.
+    CloudFormation would fill them in: with `Ref: AWS::NoValue`, the statement would have no condition at all.
     """
     for path, statement in _statements(spec):
         for operator, values in (statement.condition or {}).items():

@@ -203,14 +203,14 @@ def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Itera
 
 
 def _blue_green_waits(policy: BlueGreenUpdatePolicy, fleets: Sequence[int]) -> int:
-    """Seconds: an interval after each shift but the last, then the wait before termination."""
+    """Total waits in seconds: an interval after each shift but the last, then the one before termination."""
     routing = policy.traffic_routing_configuration
     shifts = {"ALL_AT_ONCE": 1, "CANARY": 2}.get(routing.type) or _steps(routing.linear_step_size, fleets)
     return (shifts - 1) * (routing.wait_interval_in_seconds or 0) + (policy.termination_wait_in_seconds or 0)
 
 
 def _steps(size: Size | None, fleets: Sequence[int]) -> int:
-    """The fewest steps that cover all of these: each takes an instance or a copy, however small its share."""
+    """The fewest steps for these: each takes at least one instance or copy, however small its share."""
     if size is None or size.value < 1:
         return 1
     if size.type != "CAPACITY_PERCENT":

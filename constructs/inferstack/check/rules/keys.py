@@ -1,7 +1,7 @@
 """Keys that cannot be used where they are: one row for each rule.
 
-A row says where to look, which keys cannot be set there, and under which conditions. What takes more than
-that to decide is a function, in the module of its topic.
+A row says where to look, which keys cannot be set there, and under which conditions. Anything more complex is
+a function, in the module of its topic.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ SET = object()
 class Excluded(msgspec.Struct, frozen=True):
     """A rule: none of these keys can be set in the blocks that ``at`` finds.
 
-    Keys may be dotted. In message and fix, ``{key}`` is the one that was found, ``{kind}`` the spec's kind.
+    Keys may be dotted. In message and fix, ``{key}`` is the key that was found, ``{kind}`` the spec's kind.
     """
 
     code: str
@@ -61,7 +61,7 @@ class Excluded(msgspec.Struct, frozen=True):
     severity: Severity = Severity.ERROR
 
     def problems(self, spec: ModelSpec) -> Iterator[Problem]:
-        """Every key that is set and cannot be."""
+        """Every key that is set where it cannot be."""
         for path, *_, block in self.at(spec):
             for key in self.keys:
                 if _value(block, key) is not None and self._applies_to(block):

@@ -39,7 +39,7 @@ def _one_or_several(name: str, one: object, several: object) -> Iterator[Problem
 def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
     """The `model_name` of a variant must be a model that the spec has.
 
-    `model_name` is a key of `models`: required there, and superfluous beside a single `model`.
+    `model_name` is a key of `models`: required with several models, and superfluous with a single `model`.
     """
     known = list(spec.models or ())
     for path, variant in variants(spec):

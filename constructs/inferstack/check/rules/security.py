@@ -124,7 +124,7 @@ _KNOWN_AT_DEPLOYMENT = rf"{DYNAMIC_REFERENCE}|[$#]\{{[^{{}}]*\}}"
 
 
 class _Form(msgspec.Struct, frozen=True):
-    """How a kind of secret is written. The group `secret` is the part to hide, else all of it.
+    """How a kind of secret is written. The group `secret` is the part to hide, otherwise all of it.
 
     ``holds``: it contains one of these, in any case. Compiling a pattern takes longer than checking a spec.
     """
@@ -210,7 +210,7 @@ def no_named_secrets(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _known_kind(value: str) -> str | None:
-    """What kind of secret is in the text, if any has a form that gives it away."""
+    """The kind of secret in the text, if its form gives it away."""
     text = re.sub(_KNOWN_AT_DEPLOYMENT, " ", value) if "{" in value else value
     folded = text.casefold()
     written_so = (form for form in _FORMS if any(part in folded for part in form.holds))
@@ -234,7 +234,7 @@ def _is_named_secret(name: str, value: str) -> bool:
 
 
 def _says_where(value: str) -> bool:
-    """Whether this says where a secret is: an ARN, a URL, or a path of plain words."""
+    """Whether a text says where a secret is: an ARN, a URL, or a path of plain words."""
     return value.startswith("arn:") or "://" in value or ("/" in value and not _looks_random(value))
 
 

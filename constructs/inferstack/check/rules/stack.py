@@ -33,7 +33,7 @@ TEMPLATE_TOO_LARGE = TEMPLATE_CODES.error("IS218", "A template can have at most 
 
 
 def resource_count(spec: ModelSpec) -> dict[str, int]:
-    """How many resources a spec becomes, by what needs them; its packed policies count as one at least."""
+    """How many resources a spec becomes, by what needs them; its packed policies count as at least one."""
     return {**_besides_alarms(spec), "alarms": len(own_alarms(spec))}
 
 
@@ -52,7 +52,7 @@ def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
 
 
 def output_count(spec: ModelSpec) -> int:
-    """Name and ARN of the endpoint, the name of each component, the dashboard's address."""
+    """Counts outputs: name and ARN of the endpoint, the name of each component, the dashboard's URL."""
     return 2 + len(components(spec)) + int(spec.dashboard is not False)
 
 
@@ -91,7 +91,7 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _fewer_alarms(spec: ModelSpec) -> str:
-    """Only those of adapters, if most alarms are theirs: those of their bases are worth more."""
+    """Which alarms to leave out: only those of adapters, if they have most; their bases' are worth more."""
     bases, alarms = bases_of_adapters(spec), own_alarms(spec)
     of_adapters = [it for it in alarms if it.part.values.get(COMPONENT_NAME) in bases]
     if 2 * len(of_adapters) <= len(alarms):
@@ -133,7 +133,7 @@ def not_too_many_tags(spec: ModelSpec) -> Iterator[Problem]:
 def no_reserved_tags(spec: ModelSpec) -> Iterator[Problem]:
     """The key of a tag cannot begin with `aws:`, which is reserved for AWS.
 
-    In upper or lower case, as AWS ignores case there.
+    In any case, since AWS ignores it there.
     """
     for key in spec.tags or {}:
         if key.lower().startswith("aws:"):
@@ -209,7 +209,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
-    """The optional types that this spec needs, of those that are strict about tags."""
+    """The optional resource types that this spec needs and that are strict about tags."""
     if hosts_components(spec):
         yield "AWS::SageMaker::InferenceComponent"
     has_alarms = spec.alarms is not False

@@ -134,7 +134,7 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Problem]:
 def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Problem]:
     """The repository of `kind: ensemble` must have an ensemble.
 
-    That is a model with `platform: ensemble`, or with `ensemble_scheduling`. Only with one do requests pass
+    That is a model with `platform: ensemble`, or with `ensemble_scheduling`. Only then do requests pass
     through several models.
     """
     for placed in triton_blocks(spec):

@@ -74,7 +74,7 @@ def variant_has_a_count(spec: ModelSpec) -> Iterator[Problem]:
 def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Problem]:
     """An instance with its own NVMe disk cannot have a volume.
 
-    There, SageMaker keeps model files on the instance's own disk.
+    SageMaker keeps model files on that disk.
     """
     for path, variant in every_variant(spec):
         with_disk = [host for host in hosts(variant) if host.has_local_nvme]
@@ -251,7 +251,7 @@ def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Problem]:
 def one_of_each(spec: ModelBackedSpec) -> Iterator[Problem]:
     """An endpoint with a shadow must have exactly one production and one shadow variant.
 
-    Requests to the one are copied to the other.
+    Requests to the production variant are copied to the shadow.
     """
     shadows, count = shadow_variants(spec), len(variants(spec))
     if shadows and (len(shadows) > 1 or count != 1):

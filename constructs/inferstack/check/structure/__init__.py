@@ -1,4 +1,4 @@
-"""Checks the structure of a spec against the JSON Schema of the format, and says how to mend it.
+"""Checks the structure of a spec against the JSON Schema of the format, and says how to fix it.
 
     data -> validator -> errors of `jsonschema` -> report -> problems with a position, a message and a fix
 

@@ -1,6 +1,6 @@
-"""Keys that a block does not have and keys that it lacks: which was meant, where it belongs, what to write.
+"""Unknown and missing keys of a block: which key was meant, where it belongs, what to write.
 
-An unknown key may be misspelt, called otherwise here, or belong elsewhere: in a block below this one, in
+An unknown key may be misspelt, have another name here, or belong elsewhere: in a block below this one, in
 another block of the same kind of spec, in another kind, or in a block under a name. Some exist in SageMaker's
 API only.
 """
@@ -54,7 +54,7 @@ def _of_unknown_key(document: Document, path: SpecPath, key: str, block: JsonSch
 
 
 def removed_in_vain(document: Document, blocks: dict[SpecPath, JsonSchema]) -> Iterator[Problem]:
-    """Keys that a stage removes but that the format does not have: what was meant is still there."""
+    """Keys that a stage removes but that the format does not have: the intended key is still there."""
     nulls = document.nulls
     for path, block in blocks.items():
         key = str(path[-1])
@@ -104,7 +104,7 @@ def missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Pr
 
 
 def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:
-    """Whether the report on an unknown key already says that this one was meant: one mistake, one problem."""
+    """Whether the report on an unknown key already says that this one was meant, as one problem is enough."""
     said = (f"did you mean `{missing}`? ", f"it is called `{missing}` here")
     known = error.schema["properties"]
     unknown = (key for key in error.instance if key not in known)

@@ -1,7 +1,7 @@
 """Keys that have another name here: those of another AWS block or of SageMaker's SDK, for the same thing; and
 keys of CloudFormation and similar tools that a spec expresses in another way.
 
-The names are too different for a search by likeness, so they are listed.
+The names are too different to be found by similarity, so they are listed.
 """
 
 from collections.abc import Collection
@@ -273,7 +273,7 @@ def called_here(key: str, block: str, known: Collection[str]) -> str | None:
 
 
 def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
-    """How to express in this block what such a key means elsewhere."""
+    """How to express in this block what a key of another tool means."""
     if block == "Environment" and nearest(key, list(known)) is None:
         return _VARIABLE
     name = called_here(key, block, known)
@@ -281,7 +281,7 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
 
 
 def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:
-    """Whether such a key of AWS's is a block here whose contents are keys of this block itself."""
+    """Whether a key is a block in AWS's format whose contents are keys of this block itself."""
     return said_otherwise(key, block, known) in _UNWRAPPED
 
 

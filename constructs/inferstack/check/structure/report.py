@@ -1,6 +1,6 @@
-"""The problems with the structure of a spec: what `jsonschema` finds, in words that help.
+"""The problems with the structure of a spec: what `jsonschema` finds, in helpful words.
 
-`jsonschema` finds it; this module says where it is and hands it to the module that knows the words:
+`jsonschema` finds it; this module says where it is and hands it to the module that phrases it:
 :mod:`inferstack.check.structure.keys` or :mod:`inferstack.check.structure.values`.
 """
 
@@ -72,7 +72,7 @@ def _forbidden(document: Document, definition: str) -> list[Problem]:
 
 
 def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:
-    """Of each value only the problem that has to be mended first: what is right then changes the others."""
+    """For each value, only the problem to fix first: fixing it changes the others."""
     first: dict[SpecPath, int] = {}
     for it in problems:
         if it.code in _OF_A_VALUE:
@@ -95,8 +95,8 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
 
 
 def _is_said_of_the_options(error: Error) -> bool:
-    """Whether the same value is also reported as none of the options, so that its type need not be: quotes
-    would not help. A number that stands for a token is not reported so.
+    """Whether the value is also reported as not one of the options: then its type need not be, since quotes
+    would not help. A number that stands for a token is not reported that way.
     """
     is_option = error.validator_value == "string" and "enum" in error.schema
     return error.validator == "type" and is_option and not is_opaque(error.instance)
@@ -218,9 +218,9 @@ _FROM_A_TEMPLATE = (
 
 
 def of_meant_kind(document: Document) -> Document | None:
-    """The document without the slip in the value of `kind`, or in the key itself; None if there is no slip.
+    """The document with a typo in the value of `kind`, or in the key itself, corrected; None without a typo.
 
-    Mere likeness to a kind is not enough: problems reported for the wrong kind would mislead.
+    Mere similarity to a kind is not enough: problems reported for the wrong kind would mislead.
     """
     found, kinds = document.data, list(kind_definitions())
     key = _KIND if _KIND in found else slip_of(_KIND, list(found))

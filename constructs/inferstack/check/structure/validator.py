@@ -25,12 +25,12 @@ _LONGEST_TO_MATCH = 4096
 
 
 def is_integer(value: object) -> bool:
-    """Unlike in JSON Schema itself, 2.0 is a float, as it is for CloudFormation."""
+    """Whether a value is an integer: unlike in JSON Schema, 2.0 is not, as for CloudFormation."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Infinity and NaN are no numbers: YAML has them, CloudFormation does not."""
+    """Whether a value is a number: infinity and NaN are not, since CloudFormation does not have them."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
@@ -76,7 +76,7 @@ def _pattern_fits(_: Any, pattern: str, instance: object, schema: JsonSchema) ->
 def _others_fit(
     validator: Any, others: object, instance: object, schema: JsonSchema
 ) -> Iterator[ValidationError]:
-    """In the order of the data: `jsonschema` takes these keys from a set, so in another order in each run."""
+    """Checks additional keys in the order of the data: `jsonschema` takes them in random order."""
     if not isinstance(instance, dict):
         return
     known = schema.get("properties", {})
@@ -91,20 +91,20 @@ def _others_fit(
 def _definition_fits(
     validator: Any, _reference: str, instance: object, schema: JsonSchema
 ) -> Iterator[ValidationError]:
-    """Found by name: every reference is to a definition of the shipped schema, none is a URL to resolve."""
+    """Looks references up by name: all are to definitions of the shipped schema, none is a URL to resolve."""
     yield from validator.descend(instance, resolved(schema))
 
 
 def _all_differ(
     _validator: Any, is_wanted: bool, instance: object, _schema: JsonSchema
 ) -> Iterator[ValidationError]:
-    """In linear time: `jsonschema` compares each block of a list with all others."""
+    """Checks uniqueness in linear time: `jsonschema` compares each block of a list with all others."""
     if is_wanted and isinstance(instance, list) and len(set(map(_identity, instance))) < len(instance):
         yield ValidationError("uniqueItems")
 
 
 def _identity(value: Any) -> Hashable:
-    """Equal for values that JSON Schema calls equal: true is not 1, the order of keys does not matter."""
+    """A key, equal for values that JSON Schema calls equal: true is not 1, the order of keys is free."""
     match value:
         case bool():
             return bool, value

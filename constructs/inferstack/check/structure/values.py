@@ -1,4 +1,4 @@
-"""What is wrong with a value of the right type, in words: what was found, and what is allowed."""
+"""Messages on a value of the right type: what was found, and what is allowed."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""A value of the wrong type, in words: what was found, and how to write it in the type that is wanted.
+"""Messages on a value of the wrong type: what was found, and how to write it in the right type.
 
-A mapping may stand where a list belongs or the other way round, a number may be in quotes or have a unit,
-YAML may have read a text as something else, and a token of CDK may be of another type.
+There may be a mapping where a list belongs or vice versa, a number may be in quotes or have a unit, YAML may
+have read a text as something else, and a CDK token may be of another type.
 """
 
 import math
@@ -17,7 +17,7 @@ from inferstack.texts.placeholders import is_opaque
 
 
 def wrong_type(name: str, error: Error) -> tuple[str, str]:
-    """Message and fix for an error of the keyword `type`; ``name`` is the value's key in words."""
+    """Message and fix for an error of the keyword `type`; ``name`` is the value's key as messages show it."""
     wanted, found = error.validator_value, error.instance
     message = f"{name} must be {type_name(wanted)}, found {describe(found)}"
     if wanted == "object":
@@ -26,8 +26,8 @@ def wrong_type(name: str, error: Error) -> tuple[str, str]:
 
 
 def as_wanted(branch: JsonSchema, found: object, key: str) -> str:
-    """How a value that fits no branch of a choice becomes one of this branch. For a text nothing: in quotes
-    the value would be one, and mean nothing.
+    """How a value that fits no branch of a choice becomes one of this branch. Empty for a text: in quotes the
+    value would be one, but mean nothing.
     """
     if branch["type"] == "object":
         return _keys_to_write(branch, found)
@@ -51,7 +51,7 @@ _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
 
 def _retype(wanted: str | list[str], schema: JsonSchema, found: object, key: str) -> str:
-    """How to give a value the wanted type, with regard to the schema's bounds if it is a number."""
+    """How to give a value the wanted type, within the schema's bounds if it is a number."""
     match wanted, found:
         case str(), _ if is_opaque(found) and wanted in _TOKENS:
             return _TOKENS[wanted]
@@ -84,7 +84,7 @@ _SHOWN = 3
 
 
 def _names_and_values(schema: JsonSchema) -> bool:
-    """Whether the list is of names with their values, such as dimensions: elsewhere they are mappings."""
+    """Whether the list is one of names with values, such as dimensions, where a mapping belongs."""
     return set(resolved(schema.get("items", {})).get("properties", ())) == {"name", "value"}
 
 

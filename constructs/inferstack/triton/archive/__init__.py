@@ -4,5 +4,5 @@
     file -> inspect_archive -> Inspection, with a Repository       (inspection.py)
     file -> unpack -> folder, as the container finds it            (reading.py)
 
-The same repository gives the same bytes on every machine. Of an archive only names are held in memory.
+The same repository gives the same bytes on every machine. Only the names in an archive are held in memory.
 """

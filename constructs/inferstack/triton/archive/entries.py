@@ -65,7 +65,7 @@ _CHANGED = "it changed while it was packed"
 
 
 class LocalFileError(Exception):
-    """A file cannot be read, or is not what it was when it was looked at; says which."""
+    """A file cannot be read, or has changed since it was inspected; says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class LocalFile:
         """The content, at most 64 KiB at a time; exactly ``size`` bytes together.
 
         Raises:
-            LocalFileError: when it cannot be read, is another file, or was written to since.
+            LocalFileError: when it cannot be read, has been replaced, or has been written to.
         """
         try:
             descriptor = os.open(self.path, os.O_RDONLY | _FLAGS)
@@ -127,9 +127,9 @@ def _identity(found: os.stat_result) -> tuple[int, int, int]:
 
 
 def not_a_file(archive: Path) -> Problem | None:
-    """Why a path names no regular file; None when it does, maybe by a link.
+    """Why a path does not name a regular file; None if it does, perhaps through a link.
 
-    Opening a pipe would wait for its other end, and a device need not have an end.
+    Opening a pipe would wait for its other end, and a device may have no end.
     """
     try:
         mode = archive.stat().st_mode
@@ -218,7 +218,7 @@ _SPACE = "Zs"
 
 
 def unfit(path: str) -> str | None:
-    """Why a path cannot be in an archive, in words; None when it can. Forward slashes divide it."""
+    """Why a path cannot be in an archive, as text; None if it can. Forward slashes divide it."""
     if path.startswith("/"):
         return "it is absolute"
     if "\\" in path:
@@ -249,7 +249,7 @@ def plain(name: str) -> str:
 
 
 def folded(path: str) -> str:
-    """A path in a form that is the same for all paths that some file system may take for one."""
+    """A path in a form that is the same for all paths that collide on some file system."""
     return unicodedata.normalize("NFC", path).casefold()
 
 

@@ -1,4 +1,4 @@
-"""A look into an archive that somebody made: nothing is unpacked to disk, and nothing in it is trusted."""
+"""Inspects an archive from elsewhere: nothing is unpacked to disk, and nothing in it is trusted."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -95,7 +95,7 @@ def _read_file(archive: Path, file: BinaryIO, look: "_Look", progress: Progress)
 
 @dataclass(slots=True)
 class _Look:
-    """What was found so far, by path in the archive."""
+    """What has been found so far, by path in the archive."""
 
     archive: Path
     files: set[str] = field(default_factory=set)
@@ -130,7 +130,7 @@ class _Look:
         return True
 
     def add(self, member: Member) -> None:
-        """Takes a member in."""
+        """Adds a member."""
         path = plain(member.name)
         if not path:
             return
@@ -256,7 +256,7 @@ def _repository_in(look: _Look, *, multi_model: bool) -> Repository:
 
 
 def _odd_fault(look: _Look) -> Problem:
-    """One fault for all: an archive may have any number of links."""
+    """One problem for all odd entries: an archive may have any number of links."""
     what = listed(sorted(set(look.odd.values())), last="and", quote="")
     links = any(kind.endswith(" link") for kind in look.odd.values())
     # With the first option alone, a symbolic link to a file that is packed, too, becomes a hard link.

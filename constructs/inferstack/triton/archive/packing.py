@@ -1,7 +1,7 @@
 """Writing archives: streamed, in memory that does not grow with the files, complete or not at all.
 
 The bytes depend on names, content and the executable bit, and on nothing else. Owner, group, times and the
-rest of the mode only tell about the machine that packs, so they are constant.
+rest of the mode only reflect the machine that packs, so they are constant.
 """
 
 import errno
@@ -31,11 +31,11 @@ Watch = Callable[[str, int], AbstractContextManager[Progress]]
 
 
 def silent(_: int) -> None:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
 
 def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
-    """A :data:`Watch` for work that nobody watches."""
+    """A :data:`Watch` that shows nothing."""
     return nullcontext(silent)
 
 
@@ -59,7 +59,7 @@ def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
     """Opens a file for writing that takes the name ``target`` when the block ends without an exception.
 
     Until then it is a hidden file beside ``target``, which any exception removes, also an interruption; an
-    older file of that name then stays as it was. In the end content and name have reached the disk.
+    older file of that name then stays as it was. At the end, content and name have reached the disk.
 
     Raises:
         OSError: when the file cannot be written, with the name of ``target``.

@@ -36,7 +36,7 @@ Locate = Callable[[Place], FilePlace]
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What is there and stays out of the archive, by its path there."""
+    """What is in the repository but left out of the archive, by its path."""
 
     name: str
     reason: str
@@ -44,7 +44,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An archive to be: its file name, its entries in order, and what was left out of it."""
+    """A planned archive: its file name, its entries in order, and what was left out."""
 
     archive: str
     entries: tuple[ArchiveEntry, ...]
@@ -62,7 +62,7 @@ def plan_archives(
     """The plans for the archives of some repositories; files may only come from the folders in ``allowed``.
 
     Raises:
-        SpecError: with everything that stands in the way of any, such as all files that are missing.
+        SpecError: with everything that prevents any of them, such as all missing files.
     """
     plans: dict[str, Plan] = {}
     problems: list[Problem] = []
@@ -86,7 +86,7 @@ def plan_archive(repository: Repository, allowed: Sequence[Path], locate: Locate
     """The plan for one repository's archive.
 
     Raises:
-        SpecError: with everything that stands in its way.
+        SpecError: with everything that prevents it.
     """
     planner = _Planner(tuple(folder.resolve() for folder in allowed), locate)
     why = unfit(repository.archive)
@@ -158,7 +158,7 @@ class _Planner:
         self._put(entry)
 
     def _put(self, entry: ArchiveEntry) -> None:
-        """Adds an entry unless another has its path, or one that some file system takes for the same."""
+        """Adds an entry unless another has its path, or one that collides with it on some file system."""
         other = self.entries.setdefault(folded(entry.name), entry)
         if other is entry:
             return
@@ -173,7 +173,7 @@ class _Planner:
 
 
 def _both(name: str, other: str) -> str:
-    """Two paths that some file system takes for one, and where."""
+    """Two paths that collide, and on which file systems."""
     if name.casefold() != other.casefold():
         # They look the same, so they are shown escaped.
         return f"{name!a} and {other!a} collide on file systems where two ways to write an accent"
@@ -185,7 +185,7 @@ def _is_config(entry: ArchiveEntry) -> bool:
 
 
 def _beside_models(repository: Repository) -> Iterator[LeftOut]:
-    """What is in an existing repository beside its models, and is left out."""
+    """What an existing repository holds beside its models, which is left out."""
     names = {model.name for model in repository.models}
     folders = [model.folder for model in repository.models if model.folder is not None]
     for top in {folder.parent for folder in folders}:

@@ -55,7 +55,7 @@ _ANEW = "pack it again, or copy it once more if it came from elsewhere"
 
 
 class UnreadableError(Exception):
-    """The archive cannot be read any further; says why, in words for the user, and what to do about it."""
+    """The archive cannot be read any further; tells the user why, and what to do about it."""
 
     def __init__(self, why: str, fix: str = _ANEW) -> None:
         super().__init__(why)
@@ -66,7 +66,7 @@ class UnreadableError(Exception):
 
 
 def not_gzip(start: bytes) -> str | None:
-    """What a file with this first block is instead of a gzip file, in words; None when it is one."""
+    """What a file with this first block is instead of a gzip file, as text; None if it is gzip."""
     if start.startswith(b"\x1f\x8b"):
         return None
     if not start:
@@ -95,7 +95,7 @@ class GzipContent:
         """The next bytes of the content; fewer than ``size`` only at its end.
 
         Raises:
-            UnreadableError: when the file is damaged, or its content is out of all proportion.
+            UnreadableError: when the file is damaged, or unpacks to far more than its size.
         """
         try:
             data: bytes = self._content.read(size)
@@ -150,7 +150,7 @@ def members(stream: GzipContent, wanted: Callable[[str, int], bool]) -> Iterator
     """The members in the order of the archive. ``wanted(name, size)`` says whose content to keep.
 
     Raises:
-        UnreadableError: when the stream is no tar, ends early, or asks for too much memory.
+        UnreadableError: when the stream is not a tar, ends early, or needs too much memory.
     """
     for found, chunks in entries(stream):
         if found.kind == FILE and wanted(found.name, found.size):
@@ -162,10 +162,10 @@ def members(stream: GzipContent, wanted: Callable[[str, int], bool]) -> Iterator
 def entries(stream: GzipContent) -> Iterator[tuple[Member, Iterator[bytes]]]:
     """The members in the order of the archive, each with its content in pieces of at most 1 MiB.
 
-    Content that is not taken before the next member is asked for is passed over.
+    Content that is not consumed before the next member is skipped.
 
     Raises:
-        UnreadableError: when the stream is no tar, or ends early.
+        UnreadableError: when the stream is not a tar, or ends early.
     """
     while (found := _next_header(stream)) is not None:
         chunks = _chunks(stream, found.size)
@@ -278,8 +278,9 @@ def unpack(archive: Path, folder: Path, wanted: Callable[[str], bool], progress:
     """Writes what an archive holds into an empty folder.
 
     A file that is not ``wanted``, by its path in the archive, gets its length but no content: weights that
-    nobody will read take no room. What leads out of the folder, or is neither file nor folder, is refused; no
-    link is ever made, so none can be followed. ``progress`` counts bytes of the archive.
+    nobody will read take no space. Paths that lead out of the folder, and entries that are neither file nor
+    folder, are refused; no link is ever made, so none can be followed. ``progress`` counts bytes of the
+    archive.
 
     Raises:
         UnreadableError: when the archive is damaged, or holds what must not be unpacked.

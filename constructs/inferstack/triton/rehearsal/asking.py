@@ -86,7 +86,7 @@ def _outcome(
     first: tuple[str, ...] = (),
     last: tuple[str, ...] = (),
 ) -> ModelOutcome:
-    """What came of a model; its own notes are between the ``first`` ones and the ``last``."""
+    """The outcome of a model; its own notes are between the ``first`` ones and the ``last``."""
     notes = (*first, *laid_out.notes[name], *last)
     return ModelOutcome(name, way, laid_out.stand_in(name), answers, notes, laid_out.run_by(name))
 
@@ -148,7 +148,7 @@ def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
 
 
 def refusal(reply: Reply) -> Failure:
-    """The failure of a reply that is not the expected one."""
+    """The failure that an unexpected reply shows."""
     if reply.status == 0:
         return failure(reply.text, "")
     return failure(f"status {reply.status}", reply.text)
@@ -169,7 +169,7 @@ def json_request(config: Any, *, in_sequence: bool) -> bytes:
 
 
 def binary_request(config: Any, batch: int, *, in_sequence: bool) -> tuple[bytes, int]:
-    """The same for any batch, with binary values after the JSON; the number is the bytes of the JSON."""
+    """A request for any batch, with binary values after the JSON; also returns the JSON's length."""
     tensors = [
         Carried(name, kind, shape, _packed_one(kind) * prod(shape))
         for name, kind, shape in _inputs(config, batch)

@@ -1,12 +1,12 @@
-"""A place for a server that nobody else on the network reaches and that vanishes with its user; and requests
-into it.
+"""Runs a server that nobody else on the network can reach and that vanishes with its user; and sends requests
+to it.
 
 Triton's SageMaker front end listens on every network interface, and none of its options changes that; so it
 runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run, instead
 of opening a port that accepts model code from anybody.
 
-bubblewrap and util-linux's `unshare` were tried. Both need the permissions that this needs, so that they run
-on no machine more, and both leave two processes of our own: one inside, which hands out sockets, and one
+bubblewrap and util-linux's `unshare` were tried. Both need the permissions that this needs, so they run on no
+additional machine, and both leave two processes of our own: one inside, which hands out sockets, and one
 outside, which removes the folder. bubblewrap would save the mounts, some forty lines, for a program that pip
 cannot install; `unshare` saves even less.
 """
@@ -41,7 +41,7 @@ _HOW_TO_ALLOW = (
 class Confinement:
     """Context manager: own processes, own network, own `/dev/shm`, and a folder that is `/opt/ml` inside.
 
-    However the caller ends (also by SIGKILL), no process, namespace, shared memory or file stays.
+    However the caller ends (even by SIGKILL), no process, namespace, shared memory or file is left.
 
     Raises:
         RehearsalRefused: on entering, where the machine allows no namespaces.

@@ -132,7 +132,7 @@ def _options(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 class NeverReady(Exception):  # noqa: N818 - an outcome of the rehearsal, no error of the program
-    """The server ended, or did not get ready in time."""
+    """The server ended, or did not become ready in time."""
 
     def __init__(self, seconds: float, failure: Failure) -> None:
         super().__init__(failure.what)

@@ -1,4 +1,4 @@
-"""Keeps a server where nothing outside reaches it and from where nothing can be left behind.
+"""Keeps a server where nothing outside can reach it and nothing can be left behind.
 
 A program of its own, started by :mod:`inferstack.triton.rehearsal.confinement` with one end of a socket
 pair; it uses the standard library alone. Two processes: the *outer* one owns the rehearsal's folder, the
@@ -86,7 +86,7 @@ def _inner(channel: socket.socket, folder: Path) -> None:
 
 
 def _mount_private_folders(folder: Path) -> None:
-    """An empty /dev/shm, and the folder's `ml` at /opt/ml; the rest of /opt stays as it is."""
+    """Mounts an empty /dev/shm, and the folder's `ml` at /opt/ml; the rest of /opt stays as it is."""
     _done(_libc.unshare(_NEW_MOUNTS), "unshare")
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("tmpfs", "/dev/shm", "tmpfs", _NO_SETUID | _NO_DEVICES)

@@ -1,9 +1,9 @@
 """Packs archives for a rehearsal, unpacks them where the container finds them, and makes them fit for the
 local server, which has no GPU and the Python backend only.
 
-The bytes that are unpacked are those that would be deployed. Two things then differ: configurations that
-ask for what the local server lacks, which the report says, and files that nobody will read, which get their
-length but no content, so that weights of any size cost nothing.
+The bytes that are unpacked are those that would be deployed. Two things then differ: configurations that ask
+for what the local server lacks, which the report says, and files that nobody will read, which get their
+length but no content, so weights of any size cost nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _RELEASE = "{}.{:02}".format(*SERVER_RELEASE)
 class LocalConfig:
     """A configuration as the local server gets it.
 
-    ``changes`` says in words how it differs where that matters, ``stand_in`` is the backend that is replaced,
+    ``changes`` says how it differs where that matters, ``stand_in`` is the backend that is replaced,
     and ``computes`` says that its stand-in runs the model's file. Otherwise answers are zeros.
     """
 
@@ -133,7 +133,7 @@ def _made_local(
 ) -> tuple[LocalConfig, tuple[str, ...]]:
     """Reads a model's configuration as it was unpacked, and overwrites it where it has to differ.
 
-    With it comes, in words, why nothing computes instead of its backend.
+    Also returns, as text, why nothing computes instead of its backend.
     """
     folder = _folder(model, target)
     file = folder / CONFIG_FILE
@@ -176,7 +176,7 @@ def pack_and_lay_out(
     for (target, repository), plan in zip(repositories.items(), plans, strict=True):
         archive = _packed(plan, scratch / "packed.tar.gz", watch)
         yield _with_notes(lay_out(archive, repository, target, packages, watch), repository)
-        # Many disks have no room for two copies of large weights.
+        # Many disks have no space for two copies of large weights.
         archive.unlink()
 
 
@@ -200,7 +200,7 @@ def _with_notes(laid_out: LaidOut, repository: Repository) -> LaidOut:
 
 
 def _without_missing_weights(repository: Repository, empty: Path) -> Repository:
-    """Has an empty file for missing weights: they are often elsewhere, and a stand-in does not read them."""
+    """Adds empty files for missing weights: they are often elsewhere, and a stand-in does not read them."""
     models = (
         replace(model, files={**model.files, **dict.fromkeys(_missing_weights(model), empty)})
         for model in repository.models
@@ -209,7 +209,7 @@ def _without_missing_weights(repository: Repository, empty: Path) -> Repository:
 
 
 def _missing_weights(model: TritonModel) -> list[str]:
-    """Files in versions that are not there. All other files are read by Triton itself, so they are needed."""
+    """Missing files in versions. All other files are read by Triton itself, so they are needed."""
     if stand_in_backend(model) is None:
         return []
     return [path for path, local in model.files.items() if is_weight(path) and not local.exists()]
@@ -270,7 +270,7 @@ def _without_agents(config: Any) -> Iterator[str]:
 
 
 def _without_brain_floats(config: Any) -> Iterator[str]:
-    """numpy has no such type, so no Python model can answer with it; half floats have the same size."""
+    """Replaces BF16, which numpy lacks, so no Python model can return it; half floats have the same size."""
     types = config.DESCRIPTOR.file.enum_types_by_name["DataType"].values_by_name
     brain, half = types["TYPE_BF16"].number, types["TYPE_FP16"].number
     for tensor in (*config.input, *config.output):

@@ -1,4 +1,4 @@
-"""What a rehearsal found: as data, with the meaning of Triton's messages, and in words for a terminal."""
+"""What a rehearsal found: as data, with the meaning of Triton's messages, and as text for a terminal."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, Triton's own words about it, and what they mean as far as that is known."""
+    """What went wrong, Triton's own message about it, and what that means, if known."""
 
     what: str
     words: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ _NOISE = ('"CudaDriverHelper has not been initialized', "CudaDriverHelper")
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A pattern of Triton's words, what it means, and the code of the check that should find it before."""
+    """A pattern in Triton's messages, its meaning, and the code of the check that should find it earlier."""
 
     pattern: re.Pattern[str]
     meaning: str
@@ -191,14 +191,14 @@ EXPLANATIONS = (*_OF_CODE, *_OF_CONFIGURATION)
 
 
 def failure(what: str, words: str) -> Failure:
-    """A failure with Triton's words, and their meaning where it is known."""
+    """A failure with Triton's message, and its meaning if known."""
     lines = tuple(line.rstrip() for line in words.splitlines() if line.strip())
     meaning = next(filter(None, map(meaning_of, (*lines, what))), None)
     return Failure(what, lines, meaning)
 
 
 def meaning_of(words: str) -> str | None:
-    """What a message of Triton's means, None if that is not known."""
+    """What a message of Triton's means; None if unknown."""
     known = next((known for known in EXPLANATIONS if known.pattern.search(words)), None)
     if known is None or known.code is None:
         return None if known is None else known.meaning
@@ -206,7 +206,7 @@ def meaning_of(words: str) -> str | None:
 
 
 def why_it_ended(log: str) -> str:
-    """The server's errors from its log: its last word, and before it the errors that led there.
+    """The server's errors from its log: the last one, after the errors that led to it.
 
     A log without any gives its last lines.
     """

@@ -43,7 +43,7 @@ def _shared_python() -> str | None:
 
 
 def environment() -> dict[str, str | dict[str, str] | None]:
-    """What was found; None for what is not there."""
+    """What was found; None for what is missing."""
     packages = {name: _version(name) for name in _RUNNING}
     return {
         "python": "{}.{}".format(*sys.version_info[:2]),

@@ -52,9 +52,9 @@ class Rehearsal:
 
 
 def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
-    """Serves the archives as the hosting container would, and yields what came of each.
+    """Serves the archives as the hosting container would, and yields the outcome of each.
 
-    When it ends, in whatever way, nothing of it is left on the machine.
+    However it ends, nothing of it is left on the machine.
 
     Raises:
         RehearsalRefused: when there is no server, or the machine does not allow confining it.
@@ -186,7 +186,7 @@ class _Visit:
         return ArchiveOutcome(archive, seconds, None, models, tuple(steps))
 
     def _others(self) -> Iterator[tuple[str, str, str, int]]:
-        """What is done to an archive besides: words, path, method, and the status that it should have."""
+        """Other requests about an archive: a label, path, method, and the expected status."""
         yield "listed", "/models", "GET", _OK
         yield "looked up", self._path, "GET", _OK
         yield "unloaded", self._path, "DELETE", _OK

@@ -52,7 +52,7 @@ def find_server(python: Path) -> InstalledServer:
     """The server in the environment of a Python interpreter.
 
     Raises:
-        RehearsalRefused: when it is not there, or cannot run with what is there.
+        RehearsalRefused: when it is not there, or cannot run in this environment.
     """
     found = _probe(python)
     if found["package"] is None:
@@ -145,12 +145,12 @@ TORCH = "torch"
 
 
 def may_run(model: TritonModel, packages: Collection[str]) -> bool:
-    """Whether the packages suffice to try running the model in place of its backend."""
+    """Whether the packages are enough to try running the model in place of its backend."""
     return TORCH in packages and _is_torchscript(model)
 
 
 def runs(model: TritonModel, folder: Path, packages: Collection[str]) -> tuple[bool, tuple[str, ...]]:
-    """Whether the files in a model's folder are run for real; if not, what is missing, in words."""
+    """Whether the files in a model's folder are run for real; if not, what is missing, as text."""
     if not _is_torchscript(model):
         return False, ()
     if TORCH not in packages:

@@ -19,7 +19,7 @@ _DIVIDER = "__"
 
 
 class TritonPythonModel:
-    """What Triton's Python backend asks for."""
+    """The class that Triton's Python backend looks for."""
 
     def initialize(self, args: dict[str, str]) -> None:
         """Reads the model's configuration, as Triton understood it."""

@@ -1,4 +1,4 @@
-"""The table of rules about Triton's models, what a rule is told, and the walks that many rules begin with.
+"""The table of rules about Triton's models, the context of a rule, and walks that many rules share.
 
 A rule sees the models of one archive and what is known of the endpoint that will load them. Rules only use
 messages that they are given, so that importing rules does not import protobuf.
@@ -84,7 +84,7 @@ def each(model: TritonModel, *path: str) -> Iterator[tuple[FieldPath, Any]]:
 
 
 def again(named: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
-    """Whatever has the name of something before it; no name is nobody's."""
+    """Items with the name of an earlier one; items without a name do not count."""
     seen = set[str]()
     for it, name in named:
         if name and name in seen:
@@ -93,5 +93,5 @@ def again(named: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
 
 
 def lacking(message: Any, *fields: str) -> list[str]:
-    """The fields that are not set; a type that is not set is ``TYPE_INVALID``, which is 0."""
+    """The fields that are not set; an unset type is ``TYPE_INVALID``, which is 0."""
     return [name for name in fields if not getattr(message, name)]

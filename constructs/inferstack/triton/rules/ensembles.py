@@ -18,7 +18,7 @@ STEP = (SCHEDULING, "step")
 
 @error("IS950", CONFIG_UTILS)
 def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Problem]:
-    """`platform: ensemble` needs `ensemble_scheduling`, and the other way round.
+    """`platform: ensemble` needs `ensemble_scheduling`, and vice versa.
 
     The one says what the model is, the other what it does.
     """
@@ -48,7 +48,7 @@ def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Pr
 def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
     """An ensemble must have steps, each with a model and maps of its inputs and outputs.
 
-    Outputs of a model that nothing needs may be left out, but not all of its outputs.
+    Outputs of a model that nothing needs may be left out, but not all of them.
     """
     if not model.has_steps:
         return
@@ -115,7 +115,7 @@ def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[P
 def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Problem]:
     """The inputs of an ensemble must be used, and its outputs written.
 
-    An output is written if all that it is made from can be made from the inputs, without a circle.
+    An output is written if everything it is made from can be made from the inputs, without a cycle.
     """
     if not model.config.ensemble_scheduling.step:
         return
@@ -132,7 +132,7 @@ def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) ->
 
 
 def _why_not_written(model: TritonModel, name: str, tensors: dict[str, _Tensor]) -> tuple[str, str]:
-    """What keeps an output from being written, and how to mend it."""
+    """What keeps an output from being written, and how to fix it."""
     fix = _meant(name, tensors, "write it in a step")
     if name not in tensors or not tensors[name].made_from:
         return f"no step of {model.name} writes the output `{name}`", fix
@@ -149,7 +149,7 @@ def _meant(name: str, tensors: dict[str, _Tensor], otherwise: str) -> str:
 
 
 def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
-    """The tensor that keeps another from being ready: one that nothing makes, or one of a circle."""
+    """The tensor that keeps another from being ready: one that nothing makes, or one in a cycle."""
     seen = {name}
     while True:
         waits = (it for it in tensors[name].made_from if not tensors[it].ready and it not in seen)
@@ -183,7 +183,7 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
 
 
 def _unwritten(model: TritonModel, tensors: dict[str, _Tensor]) -> list[str]:
-    """Names that maps and outputs use and nothing gives: each may be a slip in another."""
+    """Names that maps and outputs use but nothing writes: each may be a misspelling of another."""
     given = {name for name, tensor in tensors.items() if tensor.written_by}
     given |= {tensor.name for tensor in model.config.input}
     used = [*tensors, *(tensor.name for tensor in model.config.output)]

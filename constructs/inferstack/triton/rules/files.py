@@ -62,7 +62,7 @@ def configuration_is_readable(repository: Repository, context: Context) -> Itera
 def repository_has_model_folders(repository: Repository, context: Context) -> Iterator[Problem]:
     """A repository must have a folder for each model, with its `config.pbtxt` inside.
 
-    With one folder too many or too few, the container stops without a useful message.
+    With one folder level too many or too few, the container stops without a useful message.
     """
     yield from _faults(repository, NO_REPOSITORY)
 
@@ -71,7 +71,7 @@ def repository_has_model_folders(repository: Repository, context: Context) -> It
 def repository_is_here(repository: Repository, context: Context) -> Iterator[Problem]:
     """The folder that `repository` names should exist.
 
-    A machine that only deploys often has no weights, so this is no error; packing needs the folder.
+    A machine that only deploys often has no weights, so this is not an error; packing needs the folder.
     """
     yield from _faults(repository, MISSING_FOLDER)
 
@@ -80,7 +80,7 @@ def repository_is_here(repository: Repository, context: Context) -> Iterator[Pro
 def repository_holds_files_and_folders(repository: Repository, context: Context) -> Iterator[Problem]:
     """An archive can hold only files and folders, no links, pipes or devices.
 
-    Packing follows no link, so that a model behind one must not be judged either.
+    Packing follows no link, so a model behind one is not checked either.
     """
     yield from _faults(repository, NOT_A_FILE)
 
@@ -89,7 +89,7 @@ def repository_holds_files_and_folders(repository: Repository, context: Context)
 def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Problem]:
     """An existing repository should be in the folder of the spec.
 
-    One elsewhere is checked and deployed alike, but its folder has to be allowed for packing.
+    One elsewhere is checked and deployed all the same, but its folder has to be allowed for packing.
     """
     if repository.outside:
         fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 if that is intended"
@@ -179,7 +179,7 @@ def _has_no_version(model: TritonModel) -> bool:
 
 
 def _odd_versions(model: TritonModel) -> Iterator[str]:
-    """Folders that somebody meant as versions, but that Triton does not take for such."""
+    """Folders that were meant as versions, but that Triton does not take for versions."""
     for folder in model.folders:
         if taken_for(folder) is None and folder not in RESERVED_FOLDERS and _number_in(folder).isdecimal():
             yield folder
@@ -193,7 +193,7 @@ def _number_in(folder: str) -> str:
 def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Version folders should be plain numbers.
 
-    Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served.
+    Triton ignores `v1` and `01`, with a warning that is easily missed; their contents are never served.
     """
     if _has_no_version(model) and (model.folder is not None or model.model_file is not None):
         # IS907 or IS910 reports it.

@@ -21,7 +21,7 @@ _SEARCHED = 1000
 def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Problem]:
     """The path of a local file should not have a typo.
 
-    Weights are often not on this machine, so that a missing file means nothing by itself.
+    Weights are often not on this machine, so a missing file means nothing by itself.
     """
     models = [model for model in repository.models if model.folder is None]
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
@@ -57,7 +57,7 @@ def _kind(model: TritonModel, local: Path) -> FileKind:
 
 
 def _present(models: Iterable[TritonModel]) -> Mapping[FileKind, list[str]]:
-    """Names of the files that are on this machine, by kind."""
+    """Names of the files on this machine, by kind."""
     found: dict[FileKind, list[str]] = defaultdict(list)
     for model in models:
         for local in filter(os.path.lexists, model.files.values()):
@@ -66,8 +66,8 @@ def _present(models: Iterable[TritonModel]) -> Mapping[FileKind, list[str]]:
 
 
 def _fix(local: Path, named: Set[Path], alike: list[str]) -> str | None:
-    """What was probably meant. Code is in a checkout where weights are not, so that without a similar name
-    only another file of the same kind tells something.
+    """What was probably meant. A checkout has code but often no weights, so without a similar name only
+    another file of the same kind is a hint.
     """
     meant = list(_meant(local, named))
     if meant:
@@ -114,6 +114,6 @@ def _names_in(folder: str) -> Mapping[int, list[str]]:
 # Cached, as specs in one folder miss their files in the same places.
 @lru_cache(maxsize=16)
 def _listed(folder: str, changed: int) -> Mapping[int, list[str]]:
-    """The names in a folder by their length, as they are since it was last changed."""
+    """The names in a folder by their length, cached until the folder changes."""
     with os.scandir(folder) as entries:
         return by_length(sorted(entry.name for entry in islice(entries, _SEARCHED)))

@@ -209,9 +209,9 @@ def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Probl
 
 @warning("IS929", _BACKENDS)
 def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Problem]:
-    """A custom backend should not have almost the name of one of Triton's.
+    """A custom backend should not be named almost like one of Triton's.
 
-    An image, or the model's folder, may have a backend that no list knows; a typing error looks alike.
+    An image, or the model's folder, may have a backend that no list knows; a typo looks the same.
     """
     name = model.config.backend
     brings_it = model.config.runtime or any(path.endswith(f"libtriton_{name}.so") for path in model.files)
@@ -242,7 +242,7 @@ def only_gpu_groups_name_gpus(model: TritonModel, context: Context) -> Iterator[
 def gpus_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Instance groups on GPUs need an instance type with those GPUs.
 
-    Triton does not load a model for a GPU that is missing, not even one that could do without.
+    Triton does not load a model for a missing GPU, not even one that could do without.
     """
     if not context.gpus:
         return

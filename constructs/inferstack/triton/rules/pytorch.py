@@ -82,7 +82,7 @@ def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator
 def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Parameters of a PyTorch model should be known to the backend.
 
-    It ignores others without a word.
+    It silently ignores others.
     """
     known = {*PARAMETERS, *_TRITONS}
     for name in sorted(model.config.parameters) if is_torchscript(model) else ():
@@ -128,7 +128,7 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Probl
 
 @error("IS978", f"{_SOURCE}/pt/model_instance_state.cc")
 def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Problem]:
-    """A PyTorch model that keeps state must have positions in all names of tensors.
+    """A PyTorch model that keeps state must have positions in all tensor names.
 
     Tensors that control sequences need one as well, whether the model keeps state or not.
     """

@@ -1,4 +1,4 @@
-"""What the Triton of the image does not know yet, and what it cannot be told."""
+"""What the image's Triton does not support yet, and values that it cannot receive."""
 
 import re
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def fields_are_known(model: TritonModel, context: Context) -> Iterator[Problem]:
 
 
 def _late(config: Any, release: Release) -> Iterator[tuple[FieldPath, str, Release]]:
-    """What came after a release: where it is, what it is called, and the release that has it first."""
+    """What is newer than a release: where it is, its name, and the release that first had it."""
     for path, message in messages(config):
         for field, _ in message.ListFields():
             first = {field.name: FIRST_RELEASE.get(f"{message.DESCRIPTOR.name}.{field.name}")}
@@ -124,7 +124,7 @@ def platform_is_known(model: TritonModel, context: Context) -> Iterator[Problem]
 def inference_type_is_known(repository: Repository, context: Context) -> Iterator[Problem]:
     """The kind of inference that the environment asks for must be one that the container knows.
 
-    Older containers ignore the variable and answer as ever.
+    Older containers ignore the variable and answer as before.
     """
     found = context.environment.get(INFERENCE_TYPE)
     if found is None or not context.environment_path:

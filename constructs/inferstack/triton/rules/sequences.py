@@ -142,7 +142,7 @@ def states_are_apart(model: TritonModel, context: Context) -> Iterator[Problem]:
 def initial_states_fit(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A state can have only one initial value, which must fit the state.
 
-    It has a name, the type of the state, data, and no size that is left open.
+    It has a name, the type of the state, data, and a size in each dimension.
     """
     begun = [(path, state) for path, state in each(model, *_STATE) if state.initial_state]
     for path, state in begun:
@@ -188,7 +188,7 @@ def _initial(model: TritonModel, path: FieldPath, state: Any, initial: Any) -> I
 def samples_fit(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Samples for warm-up must fit the model's inputs.
 
-    A sample has all inputs, with their types, data for each, and no dimension that is left open.
+    A sample has all inputs, with their types, data for each, and a size in each dimension.
     """
     for path, sample in each(model, "model_warmup"):
         # Triton skips samples without a batch size.
@@ -248,7 +248,7 @@ def _against(model: TritonModel, path: FieldPath, declared: Any, tensor: Any) ->
 
 
 def _file(model: TritonModel, path: FieldPath, tensor: Any) -> Iterator[Problem]:
-    """A data file that is here must be large enough; if it is missing, another rule says so."""
+    """A data file on this machine must be large enough; if it is missing, another rule says so."""
     short = too_short(model, f"warmup/{tensor.input_data_file}", tensor)
     if short is not None:
         message = f"`{tensor.input_data_file}` {short}"
@@ -256,8 +256,8 @@ def _file(model: TritonModel, path: FieldPath, tensor: Any) -> Iterator[Problem]
 
 
 def too_short(model: TritonModel, path: str, tensor: Any) -> str | None:
-    """How a file in a model's folder is too short for its tensor, in words; None where it suffices, is not
-    here, or holds texts, which have any length.
+    """How a file in a model's folder is too short for its tensor; None if it is long enough, is missing, or
+    holds texts, which can have any length.
     """
     local = model.files.get(path)
     size = _SIZES.get(data_type(tensor))

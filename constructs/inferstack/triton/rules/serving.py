@@ -69,7 +69,7 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[P
 def default_model_agrees(repository: Repository, context: Context) -> Iterator[Problem]:
     """The variable for the default model and the repository must agree.
 
-    The container stops when the folder is not there; two different names leave open what was meant.
+    The container stops when the folder is not there; with two different names, it is unclear which was meant.
     """
     if repository.multi_model or DEFAULT_MODEL not in context.environment:
         return
@@ -179,7 +179,7 @@ def _loaded_besides(context: Context) -> Iterator[str]:
 
 @error("IS969", CONTAINER)
 def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Problem]:
-    """Names and arguments that go on Triton's command line must stay whole there.
+    """Names and arguments on Triton's command line must not be split there.
 
     Its script quotes neither the model's name nor additional arguments: both are split at white space.
     """

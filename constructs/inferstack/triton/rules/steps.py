@@ -198,9 +198,9 @@ def batches_reach_every_model(repository: Repository, context: Context) -> Itera
 
 @error("IS964", _ENSEMBLE)
 def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[Problem]:
-    """The inputs of a step can come from one decoupled model at most.
+    """The inputs of a step can come from at most one decoupled model.
 
-    Two models that answer as often as they like cannot be joined answer by answer.
+    Two models that may answer any number of times cannot be joined answer by answer.
     """
     for model in repository.models:
         origins: dict[str, str] = {tensor.name: "" for tensor in model.config.input}

@@ -77,7 +77,7 @@ def dimensions_are_sizes(model: TritonModel, context: Context) -> Iterator[Probl
 def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator[Problem]:
     """`reshape` must hold as many elements as `dims`.
 
-    They are counted between the dimensions of any size, of which both have the same number.
+    They are counted between dimensions of -1, which both must have equally often.
     """
     for path, tensor in tensors(model):
         if not tensor.HasField("reshape"):
@@ -168,7 +168,7 @@ def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Probl
 def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Requests of different shapes are batched together only if the model allows it.
 
-    Triton joins requests of equal shape, so that a dimension of any size often leaves batches of one.
+    Triton joins requests of equal shape, so a dimension of any size often leaves batches of one.
     """
     if not model.config.HasField("dynamic_batching"):
         return

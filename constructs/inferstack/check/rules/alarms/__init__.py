@@ -1,3 +1,3 @@
-"""Alarms: what they watch, when they go off, and whom they tell."""
+"""Alarms: what they watch, when they go off, and whom they notify."""
 
 from inferstack.check.rules.alarms import actions, custom_metrics, definitions, spelt_out, thresholds

@@ -38,7 +38,7 @@ def _blocks(spec: ModelSpec) -> Iterator[tuple[SpecPath, Alarms | AlarmRule | St
 
 @found_once
 def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
-    """Each action of an alarm: path, ARN and kind. What is known only at deployment is left out."""
+    """Each action of an alarm: path, ARN and kind; without those known only at deployment."""
     for path, block in _blocks(spec):
         for key in _KEYS:
             for index, arn in enumerate(getattr(block, key) or ()):
@@ -203,7 +203,7 @@ def not_too_many(spec: ModelSpec) -> Iterator[Problem]:
 def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Problem]:
     """An alarm that rolls back an update should not treat missing data as breaching.
 
-    Without requests it would be in ALARM, and roll back every update before anyone has seen it.
+    Without requests it would be in ALARM, and roll back every update.
     """
     seen = []
     for alarm in (it for _, rollback, name in rollbacks(spec) for it in _rolling_back(spec, rollback, name)):

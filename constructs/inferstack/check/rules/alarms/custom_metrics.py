@@ -86,7 +86,7 @@ def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[
 
 
 def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Problem]:
-    """What is wrong with ``metrics``, of which exactly one serves the purpose.
+    """What is wrong with ``metrics``, of which exactly one must return data.
 
     ``alone`` are the keys of a metric that stands alone, which cannot be used beside ``metrics``.
     """
@@ -127,7 +127,7 @@ _FIX = "write it as the metric is published: in ASCII letters, digits and punctu
 def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Problem]:
     """Names and values of dimensions must be ASCII without control characters, and not only spaces.
 
-    No metric has others. Nor can a name begin with a colon.
+    CloudWatch accepts no others. Nor can a name begin with a colon.
     """
     for path, holder in _holders(spec):
         for index, dimension in enumerate(holder.dimensions or ()):
@@ -214,7 +214,7 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Problem]:
 def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Problem]:
     """The `id` of a metric must be a lowercase letter, then letters, digits and underscores.
 
-    CloudWatch says no more than that the list of metrics is invalid.
+    CloudWatch itself only says that the list of metrics is invalid.
     """
     for path, queries in _queries(spec):
         for index, query in enumerate(queries):
@@ -233,7 +233,7 @@ def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:
 
 
 def _names(expression: str) -> list[str]:
-    """The names in an expression that can only be ids, each once; none if it is not understood."""
+    """The names in an expression that can only be ids, each once; none if it cannot be parsed."""
     text = re.sub(_STRING, " ", expression)
     if re.match(_INSIGHTS, text) or not re.fullmatch(_PLAIN, text):
         return []
@@ -291,7 +291,7 @@ def metric_is_whole(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _may_be_sagemakers(watched: Watching) -> bool:
-    """Whether a metric has the name of one of SageMaker's, and no namespace that would say whose it is."""
+    """Whether a metric is named like one of SageMaker's, and has no namespace to tell whose it is."""
     return watched.namespace is None and bool(metrics.find(watched.metric_name or ""))
 
 
@@ -308,7 +308,7 @@ def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Proble
 def threshold_is_a_number(spec: ModelSpec) -> Iterator[Problem]:
     """The threshold of a custom metric must be a number.
 
-    Units are known only of SageMaker's own metrics.
+    Units are known only for SageMaker's own metrics.
     """
     for path, watched in watching(spec):
         threshold = watched.threshold

@@ -1,4 +1,4 @@
-"""What alarms watch, over which periods, and by which statistic."""
+"""What alarms watch, over which periods, and with which statistic."""
 
 from collections.abc import Iterator
 
@@ -270,7 +270,7 @@ def _of_stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | N
 def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Problem]:
     """The upper bound of a statistic must be above its lower bound.
 
-    There are no values between a bound and a lower one, so the statistic never has data.
+    No values lie between a lower bound and an upper bound below it, so the statistic never has data.
     """
     for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
         found = bounds(statistic)

@@ -2,7 +2,7 @@
 
 Written like that, they pass for custom metrics: nothing checks that they exist, an alarm that waits for a
 missing one never leaves INSUFFICIENT_DATA, and inferstack still creates its defaults for the same metric.
-SageMaker may publish metrics that the catalog does not have, so all of this is advice.
+SageMaker may publish metrics that the catalog does not have, so these are warnings.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ class SpeltOut(msgspec.Struct, frozen=True):
 
 @found_once
 def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
-    """All of them, in alarms and in policies."""
+    """Every spelled-out SageMaker metric, in alarms and in policies."""
     for path, rule in alarm_rules(spec):
         yield from _spelt_out_in(path, rule, path, None)
     for path, scaled, step in steps(spec):
@@ -57,7 +57,7 @@ def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
 
 
 def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
-    """Whether `metric`, which has a statistic of its own, would be tracked by this one, too."""
+    """Whether `metric`, with the statistic that it implies, would track the same values."""
     known = metrics.find(custom.metric_name or "")
     return any(custom.statistic == metrics.scaling_statistic(it) for it in known)
 
@@ -127,7 +127,7 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
 def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Problem]:
     """A SageMaker metric should have the namespace that SageMaker publishes it in.
 
-    Capitals and slashes count in namespaces, too.
+    Case and slashes matter in namespaces.
     """
     for it in spelt_out(spec):
         right = sorted({metric.namespace for metric in it.known})
@@ -165,7 +165,7 @@ def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
 def dimensions_are_whole(spec: ModelSpec) -> Iterator[Problem]:
     """A SageMaker metric should have all of its dimensions, with values that exist.
 
-    CloudWatch does not add up: with fewer dimensions it is another metric, which has no data.
+    CloudWatch does not aggregate: with fewer dimensions it is another metric, which has no data.
     """
     for it in spelt_out(spec):
         found = frozenset(it.dimensions)

@@ -49,7 +49,7 @@ def unfit_threshold(
 
 
 def _as_rate(rule: AlarmRule | StepPolicy, metric: Metric) -> str:
-    """How to write a percentage of the requests, if it is one; else nothing."""
+    """How to write the threshold as a percentage of the requests, if it can be one; otherwise empty."""
     found = _PERCENTAGE.fullmatch(str(rule.threshold).strip())
     if found is None or not metric.averages_to_a_rate or rule.statistic not in (None, "Sum", _RATE):
         return ""
@@ -61,7 +61,7 @@ def _as_rate(rule: AlarmRule | StepPolicy, metric: Metric) -> str:
 
 @error("IS803", METRICS_PAGE)
 def threshold_fits(spec: ModelSpec) -> Iterator[Problem]:
-    """A threshold fits its metric: times carry a unit, shares a `%`, counts neither.
+    """A threshold must fit its metric: times carry a unit, shares a `%`, counts neither.
 
     CloudWatch counts latencies in microseconds, but nobody who writes 500 means those.
     """
@@ -198,12 +198,12 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _preferred(spec: ModelSpec) -> Iterator[str]:
-    """The instance type that each fleet uses as long as it can."""
+    """The preferred instance type of each fleet."""
     return (instance_types(variant)[0] for _, variant in every_variant(spec) if instance_types(variant))
 
 
 def _may_be_a_type(name: str) -> bool:
-    """Anything else is no instance type, which is reported as such."""
+    """Whether this can be an instance type; anything else is reported separately."""
     of_variants = cloudformation.shape("AWS::SageMaker::EndpointConfig", "ProductionVariant")
     return is_opaque(name) or name in of_variants["instance_type"].schema["enum"]
 

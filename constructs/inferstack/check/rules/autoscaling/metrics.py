@@ -39,7 +39,7 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
-    """Metrics that this could hold at a target, the predefined ones first."""
+    """Metrics that could be held at a target here, the predefined ones first."""
     known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
     predefined = [name for name in known if _has_data(spec, scaled, name)]
     published = (name for name in metrics.names(hosting_of(spec)) if _has_data(spec, scaled, name))
@@ -142,7 +142,7 @@ _LEVELS = {
 
 
 def _where_published(spec: ModelSpec, name: str) -> str:
-    """What else has this metric: other parts of this endpoint, or else other kinds of endpoints."""
+    """Where this metric is published instead: other parts of this endpoint, or other kinds."""
     here = {_LEVELS[it.dimensions] for it in metrics.find(name, hosting_of(spec))}
     if here:
         return f"it describes {listed(sorted(here), quote='')}"
@@ -203,7 +203,7 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
 def target_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
     """The target of a utilization should be in percent, not a fraction of 1.
 
-    Everything that runs at all is busier than 0.6 %.
+    Anything that runs at all is busier than 0.6 %.
     """
     for path, _, policy, _, most in _bounded(spec):
         if most == 100 and 0 < policy.target_value < 1:

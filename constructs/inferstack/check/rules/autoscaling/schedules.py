@@ -98,7 +98,7 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScheduledActio
 
 
 def _instant(text: str) -> datetime | None:
-    """The moment that a text means, in UTC unless it says otherwise; None if there is no such moment."""
+    """The point in time that a text names, in UTC unless it says otherwise; None if there is none."""
     try:
         found = datetime.fromisoformat(text) if re.fullmatch(_INSTANT, text) else None
     except ValueError:
@@ -175,7 +175,7 @@ def actions_have_times(spec: ModelSpec) -> Iterator[Problem]:
 def time_zone_is_known(spec: ModelSpec) -> Iterator[Problem]:
     """The time zone of a schedule should be one that exists.
 
-    As this machine knows them; if it knows none, nothing is reported.
+    Checked against this machine's database; if it has none, nothing is reported.
     """
     for path, _, action in _actions(spec):
         zone = action.timezone
@@ -212,7 +212,7 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Problem]:
 def limits_fit_the_target(spec: ModelSpec) -> Iterator[Problem]:
     """The limits of a scheduled action must fit those of its target.
 
-    A limit that an action leaves out stays as the target or another action has set it.
+    A limit that an action leaves out stays as the target or another action set it.
     """
     for scaled in scaled_parts(spec):
         mosts, leasts = list(_limits(scaled, "max_capacity")), list(_limits(scaled, "min_capacity"))
@@ -221,7 +221,7 @@ def limits_fit_the_target(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _beyond(scaled: Scaled, most: int, least: int) -> Iterator[Problem]:
-    """Single limits that never fit: ``most`` and ``least`` are the outermost values that limits ever take."""
+    """Limits that never fit: ``most`` and ``least`` are the extreme values that limits ever take."""
     for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
         low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
         where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")

@@ -111,7 +111,7 @@ def _bound_as_written(bound: Number | str | None, without: float) -> Number | st
 def bounds_fit(spec: ModelSpec) -> Iterator[Problem]:
     """The bounds of a step must have the unit of its threshold.
 
-    CloudWatch counts them from the threshold and like it: in microseconds, or over all devices.
+    CloudWatch counts them from the threshold, in its unit: in microseconds, or over all devices.
     """
     for path, scaled, step in steps(spec):
         if not _has_threshold(spec, scaled, step):
@@ -125,7 +125,7 @@ def bounds_fit(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
-    """Whether bounds can count from this threshold; other rules refuse any other."""
+    """Whether bounds can count from this threshold; if not, another rule reports it."""
     metric = counted_metric(spec, scaled, step)
     if metric is None:
         return step.metric is None
@@ -140,7 +140,7 @@ def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
 def names_differ(spec: ModelSpec) -> Iterator[Problem]:
     """Policies of one target must have different names.
 
-    A second one would replace the first, whichever sort it is. The built-in policy that scales up from zero
+    A second one would replace the first, whatever its type. The built-in policy that scales up from zero
     has a name, too.
     """
     for same in same_names(spec):
@@ -199,7 +199,7 @@ def steps_are_open(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
-    """Not if they are known only at deployment, or if IS532 or IS547 refuses them."""
+    """False if they are known only at deployment, or if IS532 or IS547 reports them."""
     if is_opaque(step.comparison_operator) or not found:
         return False
     known = not any(is_opaque(bound) and bound != -math.inf for it in found for bound in (it.low, it.high))

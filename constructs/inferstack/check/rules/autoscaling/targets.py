@@ -52,7 +52,7 @@ class SameName(msgspec.Struct, frozen=True):
 
 @found_once
 def same_names(spec: ModelSpec) -> Iterator[SameName]:
-    """Among all policies of one target, since that is where Application Auto Scaling knows them by name.
+    """Policies with the same name within one target, which is the scope of names in Application Auto Scaling.
 
     A second one would replace the first, or be refused because it is of another type.
     https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html
@@ -72,7 +72,9 @@ def same_names(spec: ModelSpec) -> Iterator[SameName]:
 
 
 def _built_in(scaled: Scaled) -> dict[str, str]:
-    """The name of the built-in policy that scales up from zero; the other built-in one only exists alone."""
+    """The name of the built-in policy that scales up from zero; the other built-in policy is always the only
+    one.
+    """
     step = built_in_step(scaled)
     if step is None:
         return {}
@@ -96,7 +98,7 @@ def called_like_another(path: SpecPath, same: SameName) -> Problem:
 # Most names are names of metrics, which are the same in all specs.
 @lru_cache(maxsize=256)
 def _taken(sort: str, name: str) -> tuple[str, ...]:
-    """What no other policy may take: in a logical id, a name keeps only its letters and digits.
+    """What a name takes from other policies: in a logical id, only its letters and digits remain.
 
     A name without any leaves only the beginning of the id, which all policies of its sort share.
     """
@@ -121,7 +123,7 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _least(spec: ModelSpec, it: Scaled) -> int:
-    """How low this may scale."""
+    """The lowest capacity allowed here."""
     return 0 if it.dimension == COPY_COUNT or (is_async(spec) and it.dimension == INSTANCE_COUNT) else 1
 
 
@@ -195,7 +197,7 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Problem]:
 def capacity_comes_back(spec: ModelSpec) -> Iterator[Problem]:
     """Policies that add capacity should have a counterpart that removes it.
 
-    Otherwise the fleet stays at the largest size that it ever reached.
+    Otherwise the fleet stays at the largest size it ever reached.
     """
     for it in scaled_parts(spec):
         adds = it.scaling.policies or it.scaling.step_policies

@@ -61,7 +61,7 @@ def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """An adapter uses its base's resources and cannot reserve its own.
 
-    SageMaker requires the block to be left out.
+    SageMaker requires that the block is left out.
     """
     for path, name, it, base in _adapters(spec):
         if it.compute_resource_requirements is not None:
@@ -155,7 +155,7 @@ def _is_off(container: Container | ComponentContainer) -> bool:
 
 @warning("IS437", _SPECIFICATION)
 def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """An adapter runs on the copies of its base and should not have settings for its own.
+    """An adapter runs on the copies of its base and should not have settings for copies of its own.
 
     What SageMaker does with copies of an adapter is not documented.
     """

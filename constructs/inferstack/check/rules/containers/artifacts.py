@@ -48,7 +48,7 @@ def model_urls(spec: ModelSpec) -> Iterator[Named]:
 
 @found_once
 def urls(spec: ModelSpec) -> Iterator[Named]:
-    """Every such URL that is known before the deployment."""
+    """Every S3 URL of a container's files that is known before the deployment."""
     return ((path, url) for path, url in model_urls(spec) if not is_opaque(url))
 
 
@@ -223,7 +223,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _published(image: str) -> str:
-    """How to write the image that AWS publishes by the same name, or any that it publishes."""
+    """How to write the image that AWS publishes under the same name, or any that it publishes."""
     name, _, tag = image.rpartition("/")[2].partition(":")
     framework = max(filter(name.startswith, images.frameworks()), key=len, default=None)
     if framework is None:
@@ -266,7 +266,7 @@ _FILES = ("model_data_url", "s3_uri", "artifact_url")
 def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Problem]:
     """Files, images, functions and hub contents cannot have wildcards or IAM variables in their names.
 
-    SageMaker looks for exactly this name, and in the role's policy it would allow more than is meant.
+    SageMaker looks for exactly this name, but in the role's policy it would allow more than intended.
     """
     for path, text in _named(spec):
         wild = wildcard_in(text)
@@ -285,7 +285,7 @@ def _fix(path: SpecPath, wild: str) -> str:
 
 
 def _named(spec: ModelSpec) -> Iterator[Named]:
-    """What SageMaker reads, writes, pulls or calls with the role and the spec names in free text."""
+    """What SageMaker reads, writes, pulls or calls under the role, and the spec names in free text."""
     yield from every_url(spec)
     for placed in containers(spec):
         if isinstance(placed.image, str):

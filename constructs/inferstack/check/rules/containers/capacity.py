@@ -1,6 +1,6 @@
 """Do the copies of inference components fit on the instances?
 
-What one copy needs must be on an instance, and all copies must fit on the fleet: creating a component that
+One copy must fit on an instance, and all copies on the fleet: creating a component that
 does not fit ends with "Not enough hardware resources", after minutes.
 """
 
@@ -174,7 +174,7 @@ class _Fleet(msgspec.Struct, frozen=True):
     def accelerators(self, copies: str) -> float:
         """Accelerators that all components need together, at the start or at most.
 
-        Components of which not one copy fits are left out: that is reported by itself.
+        Components of which no copy fits are left out: they are reported separately.
         """
         fitting = [it for it in self.tenants if _accelerators(it[3]) <= self.host.accelerator_devices]
         return sum(_accelerators(needs) * _copies(it)[copies] for _, _, it, needs in fitting)
@@ -246,8 +246,8 @@ def _copies(component: InferenceComponent) -> dict[str, int]:
 def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The initial copies must fit on the initial instances.
 
-    Accelerators are counted over the whole fleet. A component without room fails after minutes, and with it
-    the stack.
+    Accelerators are counted over the whole fleet. A component that does not fit fails after minutes, and the
+    stack with it.
     """
     for fleet in _fleets(spec):
         count = _too_few(fleet)
@@ -271,8 +271,8 @@ def _too_few(fleet: _Fleet) -> int | None:
 def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """Each of the initial copies should fit into the space that the ones before it leave.
 
-    SageMaker does not spread a copy over instances. Tried here by first fit, the largest first, with
-    accelerators, vCPUs and memory.
+    SageMaker does not spread a copy over instances. Checked by first fit, largest first, with accelerators,
+    vCPUs and memory.
     """
     for fleet in _fleets(spec):
         count = fleet.variant.initial_instance_count
@@ -286,7 +286,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Proble
 
 
 def _without_place(fleet: _Fleet, count: int) -> str | None:
-    """The first component with a copy that finds no room, or None; skips what fits on no instance."""
+    """The first component with a copy that cannot be placed, or None; skips what fits on no instance."""
     full = (fleet.host.accelerator_devices, fleet.host.vcpus, fleet.host.memory_mib)
     free = [list(full) for _ in range(min(count, 1000))]
     wanted = [(_demand(needs), name, _copies(it)["start"]) for _, name, it, needs in fleet.tenants]
@@ -310,7 +310,7 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
 def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A component's maximum number of copies must fit on the largest fleet.
 
-    Copies beyond the largest fleet can never start. Each component is looked at by itself, by accelerators.
+    Copies beyond the largest fleet can never start. Each component is checked by itself, by accelerators.
     """
     for fleet in _fleets(spec):
         for path, name, component, needs in fleet.tenants:

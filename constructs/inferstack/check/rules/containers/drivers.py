@@ -1,7 +1,7 @@
 """Do the host's NVIDIA driver, its GPU and the container's CUDA go together?
 
 A container whose CUDA is too new for the driver dies without a log line. What is known comes from AWS's AMI
-table, NVIDIA's release notes, recorded runs and reports, so all of it is advice.
+table, NVIDIA's release notes, recorded runs and reports, so all of these are warnings.
 """
 
 import re
@@ -71,7 +71,7 @@ _PROPOSED_AMIS = (NEWEST_AL2_AMI, CUDA_13_AMI)
 
 
 class _Running(msgspec.Struct, frozen=True):
-    """An image whose CUDA is known, and those hosts of a variant that run it and have GPUs.
+    """An image whose CUDA is known, and the hosts of a variant that run it and have GPUs.
 
     ``is_of_aws``: AWS's own images bring NVIDIA's libraries and enable them.
     https://docs.aws.amazon.com/sagemaker/latest/dg/container-nvidia-compliance.html
@@ -186,7 +186,9 @@ def _driver(ami: str | None, host: InstanceType) -> Driver | None:
 
 
 def _runs(driver: Driver, ami: str | None, host: InstanceType, image: _Running) -> bool:
-    """By itself, or with NVIDIA's libraries, which the default AMIs enable and elsewhere the image must."""
+    """Whether a driver runs it, alone or with NVIDIA's libraries, which the default AMIs enable and elsewhere
+    the image must.
+    """
     if driver.runs(image.cuda):
         return True
     brings_libraries = image.is_of_aws or (ami is None and image.cuda <= _LAST_BRIDGED_BY_ALL)

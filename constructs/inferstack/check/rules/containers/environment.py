@@ -159,7 +159,7 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Problem
 
 
 def _gpus(spec: ModelSpec, placed: PlacedContainer) -> Iterator[tuple[str, int | float]]:
-    """Whatever may run the container, in words, and its number of GPUs; nothing if a known type has none."""
+    """What may run the container, as text, and its number of GPUs; nothing if a known type has none."""
     hosts = [(name, instances.find(name)) for name in placed.instance_types]
     known = [(f"{name} has", host.gpus) for name, host in hosts if host is not None]
     if not all(gpus for _, gpus in known):

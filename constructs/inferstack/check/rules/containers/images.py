@@ -39,8 +39,8 @@ def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
 def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
     """AWS must publish the framework's image in this version for this kind of instance.
 
-    Otherwise there is nothing to pull. Each image is reported once, even if several instance types find the
-    same fault.
+    Otherwise there is nothing to pull. Each image is reported once, even if it is wrong for several instance
+    types.
     """
     for placed in containers(spec):
         for image, instance_type in _published(placed):
@@ -54,7 +54,7 @@ def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _at_fault(image: FrameworkImage, message: str) -> str:
-    """The key of the image that is wrong."""
+    """The key of the image's wrong part."""
     if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
         return "framework"
     flavors = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
@@ -95,7 +95,7 @@ _MOST_PLACES = 2
 
 
 def _places(image: FrameworkImage) -> list[tuple[str, str]]:
-    """Where the image runs: some sorts of processor, each with an instance type."""
+    """Where the image runs: kinds of processor, each with an instance type."""
     found = [(what, name, tag) for what, name in PROPOSED_TYPES if (tag := _tag(image, name)) is not None]
     # A single build for all processors may still be one for GPUs.
     fitting = [(what, name) for what, name, tag in found if _build(tag) != "GPUs" or what == _GPU]
@@ -118,7 +118,7 @@ _OF_THE_SDK = {"huggingface": "huggingface-llm", "huggingface-neuronx": "hugging
 
 
 def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
-    """The framework that has this version and that the SDK calls by this one's name."""
+    """The framework that has this version and that the SDK knows by this one's name."""
     name = _OF_THE_SDK.get(image.framework)
     is_built = name is not None and _tag(replace(image, framework=name), instance_type) is not None
     return name if is_built else None
@@ -257,7 +257,7 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    """The top-level repository may belong to any one of several containers, so none of them must."""
+    """Whether the container must run Triton: a top-level repository may belong to any one of several."""
     found = containers(spec)
     shared = spec.triton is not None and len(found) == 1
     for placed in found:
@@ -290,7 +290,7 @@ def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
 
 
 def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
-    """What the image is built for and what the host has, as far as both are known."""
+    """What the image is built for and what the host has, as far as these are known."""
     has = "x86_64" if name == SERVERLESS else images.architecture(name)
     built_for = images.architectures(placed.image) if isinstance(placed.image, str) else ()
     if built_for and has not in built_for:

@@ -82,7 +82,7 @@ def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Prob
 
 
 def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling, int | None]]:
-    """Path and settings of managed scaling that is on, and the initial number of instances."""
+    """Path and settings of enabled managed scaling, and the initial number of instances."""
     for path, variant in variants(spec):
         scaling = variant.managed_instance_scaling
         if scaling is not None and scaling.status != "DISABLED":

@@ -1,7 +1,7 @@
 """Models from AWS Marketplace and SageMaker JumpStart: what they need, and what they cannot do.
 
 The names of JumpStart's buckets say where they are and whether their files are gated. From the ARN of a
-package one can only guess that it was bought in the Marketplace, so all of that is advice.
+package one can only guess that it was bought in the Marketplace, so all of these are warnings.
 """
 
 import re
@@ -55,7 +55,7 @@ def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
 def jumpstart_licenses_are_accepted(spec: ModelSpec) -> Iterator[Problem]:
     """The license of a gated model of SageMaker JumpStart should be accepted.
 
-    JumpStart's private buckets hold what is gated; declining a license is an error of its own.
+    JumpStart's private buckets hold gated models; declining a license is a separate error.
     """
     accepting = {
         (*path, "model_data_source", "s3_data_source", "s3_uri")

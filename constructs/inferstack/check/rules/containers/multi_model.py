@@ -61,8 +61,8 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Problem]:
 def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Problem]:
     """The prefix of a multi-model container should end in `/`, or each request must begin with it.
 
-    AWS's guide has a prefix without it, and deploy_and_monitor/sm-mme_with_torchserve of
-    aws/amazon-sagemaker-examples, too: its requests name `/sam.tar.gz`.
+    AWS's guide has a prefix without it, and so does deploy_and_monitor/sm-mme_with_torchserve of
+    aws/amazon-sagemaker-examples: its requests name `/sam.tar.gz`.
     """
     for placed, container in _with_many_models(spec):
         url = container.model_data_url
@@ -107,7 +107,7 @@ def no_data_source(spec: ModelBackedSpec) -> Iterator[Problem]:
 def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
     """On GPUs, a multi-model endpoint must run Triton.
 
-    AWS's other frameworks do this on CPUs only, except for some that its guide does not mention.
+    AWS's other frameworks support this on CPUs only, except for some that its guide does not mention.
     """
     for path, image in _images_on_gpus(spec):
         if not isinstance(image, FrameworkImage) or image.framework in _SHOWN_ON_GPUS:
