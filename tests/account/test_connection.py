@@ -28,11 +28,11 @@ def test_a_region_that_is_set_to_nothing_is_not_named(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("AWS_REGION", "nowhere", '"nowhere" is no AWS region; correct AWS_REGION'),
+        ("AWS_REGION", "nowhere", '"nowhere" is not an AWS region; correct AWS_REGION'),
         (
             "AWS_MAX_ATTEMPTS",
             "x",
-            r"a setting of boto3's is wrong: .*'x'; look at the variables that begin with `AWS_`",
+            r"a boto3 setting is wrong: .*'x'; check the variables that begin with `AWS_`",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_what_names_no_key_is_refused(
     assert ended.value.code == 2
     said = capsys.readouterr().err
     assert (
-        f"{text!r} is not how a KMS key is named; write its id, its ARN, or an alias such as alias/models"
+        f"{text!r} is not a KMS key; write its ID, its ARN, or an alias such as alias/models"
         in said
     )
 
@@ -52,11 +52,11 @@ WRONG = {
     "one of another store": (["--sse", "aws:fsx"], "(choose from"),
     "a key and no encryption": (
         ["--sse-kms-key-id", KEY],
-        "--sse-kms-key-id goes with --sse aws:kms or aws:kms:dsse, and there is no --sse",
+        "--sse-kms-key-id needs --sse aws:kms or aws:kms:dsse, but --sse is not given",
     ),
     "a key and s3's own": (
         ["--sse", "AES256", "--sse-kms-key-id", KEY],
-        "--sse-kms-key-id goes with --sse aws:kms or aws:kms:dsse, and --sse AES256 encrypts with a key of S3's own",
+        "--sse-kms-key-id needs --sse aws:kms or aws:kms:dsse, but --sse AES256 uses S3's own key",
     ),
 }
 
@@ -81,7 +81,7 @@ def test_encryption_without_an_upload_is_wrong_usage(
     with pytest.raises(SystemExit) as ended:
         main(["package", "a.yaml", *options])
     assert ended.value.code == 2
-    assert "--sse goes with --upload" in capsys.readouterr().err
+    assert "--sse needs --upload" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_key_that_kms_refuses_is_one_line_that_helps(
 ) -> None:
     faults.answers["PutObject"] = [(400, code, "Invalid.")]
     assert package("--sse", "aws:kms", "--sse-kms-key-id", KEY) == 1
-    assert f"AWS answers {code}: Invalid; see that the key is enabled" in capsys.readouterr().err
+    assert f"AWS answers {code}: Invalid; make sure that the key is enabled" in capsys.readouterr().err
 
 
 def test_who_is_denied_an_upload_is_told_of_encryption(
@@ -224,7 +224,7 @@ def test_what_only_aws_knows_is_to_be_looked_at(
     faults.answers["DescribeKey"] = [answer]
     said = uploaded_with(key, package, capsys)
     assert said.endswith(
-        f'{key}; see that the endpoint\'s role may use it, such as by `execution_role: {{kms_key_arns: ["{key}"]}}`'
+        f'{key}; make sure that the endpoint\'s role may use it, such as with `execution_role: {{kms_key_arns: ["{key}"]}}`'
     )
 
 
@@ -233,7 +233,7 @@ def test_a_role_of_somebody_else_is_to_be_looked_at(
 ) -> None:
     role = f"arn:aws:iam::{ACCOUNT}:role/mine"
     spec_with(f"execution_role: {role}\n")
-    assert uploaded_with(cloud.key(), package, capsys).endswith(f"; see that {role} may use it (kms:Decrypt)")
+    assert uploaded_with(cloud.key(), package, capsys).endswith(f"; make sure that {role} may use it (kms:Decrypt)")
 
 
 def test_a_kms_that_cannot_be_reached_delays_nothing_and_fails_nothing(
@@ -241,4 +241,4 @@ def test_a_kms_that_cannot_be_reached_delays_nothing_and_fails_nothing(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", "http://127.0.0.1:9")
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
-    assert "see that the endpoint's role may use it" in uploaded_with(cloud.key(), package, capsys)
+    assert "make sure that the endpoint's role may use it" in uploaded_with(cloud.key(), package, capsys)

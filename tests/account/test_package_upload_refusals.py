@@ -24,10 +24,10 @@ FAULTS: dict[str, tuple[str, Answer, str]] = {
     ),
     "may not put": ("PutObject", DENIED, "s3:PutObject"),
     "may not look": ("HeadObject", (403, NO_BODY, NO_BODY), "s3:GetObject"),
-    "always busy": ("PutObject", BUSY, "wait a little"),
-    "always broken": ("PutObject", (500, "InternalError", "We encountered an error."), "wait a little"),
-    "wrong clock": ("PutObject", (403, "RequestTimeTooSkewed", "Too far."), "set the clock"),
-    "changed on its way": ("PutObject", (400, "BadDigest", "Does not match."), "let nothing write to it"),
+    "always busy": ("PutObject", BUSY, "wait a moment"),
+    "always broken": ("PutObject", (500, "InternalError", "We encountered an error."), "wait a moment"),
+    "wrong clock": ("PutObject", (403, "RequestTimeTooSkewed", "Too far."), "correct the clock"),
+    "changed on its way": ("PutObject", (400, "BadDigest", "Does not match."), "make sure that nothing writes to it"),
     "something new": (
         "PutObject",
         (418, "Teapot", "Short and stout."),
@@ -83,7 +83,7 @@ def test_without_a_network_it_says_so(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert package() == 1
-    assert "see whether the network is there" in capsys.readouterr().err
+    assert "check the network" in capsys.readouterr().err
 
 
 def test_without_the_bucket_nothing_is_packed(
@@ -92,7 +92,7 @@ def test_without_the_bucket_nothing_is_packed(
     cloud.s3.delete_bucket(Bucket=BUCKET)
     assert package() == 1
     assert (
-        f"the bucket {BUCKET} cannot be used: AWS answers 404: Not Found; make the bucket"
+        f"the bucket {BUCKET} cannot be used: AWS answers 404: Not Found; create the bucket"
         in capsys.readouterr().err
     )
     assert not Path("packages").exists()
@@ -104,7 +104,7 @@ def test_a_bucket_in_another_region_is_refused(
     cloud.bucket("acme-europe", "eu-west-1")
     Path("a.yaml").write_text(ONE.replace(BUCKET, "acme-europe") + "env: {region: us-east-1}\n")
     assert package() == 1
-    assert "the bucket acme-europe is in eu-west-1, and the endpoint in us-east-1" in capsys.readouterr().err
+    assert "the bucket acme-europe is in eu-west-1, but the endpoint is in us-east-1" in capsys.readouterr().err
 
 
 def test_weights_that_are_not_there_are_named_before_aws_is_asked(

@@ -102,7 +102,7 @@ def test_what_is_there_and_encrypted_otherwise_is_an_error_that_says_what_to_run
     put(one, *KMS)
     with pytest.raises(AccountError) as raised:
         put(one, *asked)
-    assert f"encrypted with aws:kms by {KMS[1]} and not as --sse {asked[0]}" in str(raised.value)
+    assert f"encrypted with aws:kms by {KMS[1]}, not as --sse {asked[0]}" in str(raised.value)
     options = f"--sse {asked[0]}" + (f" --sse-kms-key-id {asked[1]}" if len(asked) > 1 else "")
     assert str(raised.value).endswith(f"again: aws s3 cp {PLACE} {PLACE} {options}")
     assert faults.operations().count("PutObject") == 1
@@ -120,7 +120,7 @@ def test_what_is_there_and_may_be_encrypted_so_stays(
 def test_something_else_of_the_name_stays_and_is_reported(cloud: Cloud, tmp_path: Path) -> None:
     cloud.s3.put_object(Bucket=BUCKET, Key=PLACE.key, Body=b"another")
     with pytest.raises(
-        AccountError, match=r"other content \(7 bytes, SHA-256 None\), and nothing is overwritten"
+        AccountError, match=r"other content \(7 bytes, SHA-256 None\), and is not overwritten"
     ):
         put(archive(tmp_path))
     assert cloud.objects() == {PLACE.key: b"another"}

@@ -281,4 +281,4 @@ def test_an_archive_that_may_have_two_contents_is_refused(tmp_path: Path) -> Non
     edit("inference_components:\n", f"inference_components:\n{plain}")(file)
     (problem,) = found(file)
     assert (problem.line, problem.code) == (18, "IS055")
-    assert f"{AT_CATS} would hold other models for one container than for another" in problem.message
+    assert f"{AT_CATS} would hold different models for different containers" in problem.message

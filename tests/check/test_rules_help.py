@@ -334,7 +334,7 @@ def test_an_asynchronous_endpoint_without_policies_is_told_what_is_made_anyway(l
     ("instance_type", "has", "said"),
     [
         ("ml.m5.large", "none", "remove it, or choose a type with accelerators"),
-        ("ml.g5.xlarge", "1 of them", "write at most 1, or choose a larger instance type"),
+        ("ml.g5.xlarge", "1", "write at most 1, or choose a larger instance type"),
     ],
 )
 def test_accelerators_that_an_instance_lacks_are_told_apart_from_none(

@@ -87,7 +87,7 @@ def test_everything_wrong_is_said_and_nothing_is_written(
     np.save("x.npy", np.zeros((5, 2)))
     assert body("one.yaml", "--input", "X=x.npy") == 1
     said = capsys.readouterr().err
-    assert "inferstack: `X` is declared FP32 and the array is float64" in said
+    assert "inferstack: `X` is declared FP32, but the array is float64" in said
     assert "`X` has a batch of 5; allowed: 1 to 4" in said
     assert "the input `T` is missing: BYTES [1..4, 1]" in said
     assert not Path("request.bin").exists()
@@ -108,8 +108,8 @@ def test_who_gives_no_input_is_told_how(body: Command, capsys: pytest.CaptureFix
         ("X=both.npz", "both.npz: write NAME=FILE.npy"),
         ("X=net.npy", "net.npy: it cannot be read"),
         ("net.npz", "net.npz: it cannot be read"),
-        ("t.json", "t.json: it holds no mapping of inputs"),
-        ("broken.json", "broken.json: it is no JSON: line 2, column 1: Expecting value\n"),
+        ("t.json", "t.json: it does not map input names to values"),
+        ("broken.json", "broken.json: it is not JSON: line 2, column 1: Expecting value\n"),
     ],
 )
 def test_a_file_that_is_no_array_is_named(
@@ -171,7 +171,7 @@ def test_a_name_twice_in_one_file_is_refused(body: Command, capsys: pytest.Captu
         made.writestr("X.npy", Path("x.npy").read_bytes())
         made.writestr("X", Path("x.npy").read_bytes())
     assert body("one.yaml", "--input", "twice.json", "--input", "twice.npz") == 1
-    assert capsys.readouterr().err.count("the input `X` comes twice") == 2
+    assert capsys.readouterr().err.count("the input `X` is given twice") == 2
 
 
 @pytest.mark.parametrize(("name", "found"), [("x.npz", "x.npy"), ("both.npy", "both.npz")])
@@ -180,13 +180,13 @@ def test_a_file_is_what_its_name_says(
 ) -> None:
     Path(found).rename(name)
     assert body("one.yaml", "--input", name if name == "x.npz" else f"X={name}") == 1
-    assert "whatever its name" in capsys.readouterr().err
+    assert "despite its name" in capsys.readouterr().err
 
 
 def test_a_pipe_is_not_waited_for(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("pipe.npy")
     assert body("one.yaml", "--input", "X=pipe.npy") == 1
-    assert "no regular file" in capsys.readouterr().err
+    assert "not a regular file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
@@ -301,7 +301,7 @@ def test_the_model_is_asked_that_the_named_component_runs(
 UNCLEAR = {
     "no component": (
         (),
-        "the request may be for any of several components; add --component: `a`, `b` or `c`",
+        "the request could be for any of several components; add --component: `a`, `b` or `c`",
     ),
     "a model": (
         ("--component", "small"),
@@ -407,8 +407,8 @@ def test_an_answer_is_held_against_what_the_spec_declares(
     said = capsys.readouterr()
     assert said.out == "Z FP32 [2, 1] = 1, 2\n"
     assert said.err.splitlines() == [
-        "inferstack: `Y` is declared and not in the answer",
-        "inferstack: `Z` is in the answer and not declared",
+        "inferstack: `Y` is declared, but not in the answer",
+        "inferstack: `Z` is in the answer, but not declared",
     ]
     assert not Path("a.json").exists()
     assert read([{"name": "Y", "datatype": "FP32", "shape": [2, 1], "data": [1, 2]}]) == 0
@@ -423,7 +423,7 @@ def test_an_answer_is_not_held_against_nothing(body: Command, capsys: pytest.Cap
     )
     Path("answer.json").write_text('{"outputs": []}')
     assert body("auto.yaml", "--read", "answer.json", "--content-type", "application/json") == 1
-    assert "net declares no outputs: leave the SPEC away" in capsys.readouterr().err
+    assert "net declares no outputs: omit the SPEC" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

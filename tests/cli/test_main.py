@@ -24,7 +24,7 @@ def test_a_command_that_is_none_is_answered_with_those_that_are(capsys: pytest.C
     with pytest.raises(SystemExit) as exit_:
         main(["valdate", "--strict"])
     assert exit_.value.code == 2
-    said = "there is no command 'valdate'; did you mean `validate`? allowed: validate, render, "
+    said = "unknown command 'valdate'; did you mean `validate`? allowed: validate, render, "
     assert said in capsys.readouterr().err
 
 
@@ -33,14 +33,14 @@ def test_an_option_without_its_hyphens_is_known(word: str, capsys: pytest.Captur
     with pytest.raises(SystemExit) as exit_:
         main([word])
     assert exit_.value.code == 2
-    assert f"there is no command '{word}'; did you mean `--{word}`?" in capsys.readouterr().err
+    assert f"unknown command '{word}'; did you mean `--{word}`?" in capsys.readouterr().err
 
 
 def test_who_names_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main([])
     assert exit_.value.code == 2
-    assert "name a command: validate, render, " in capsys.readouterr().err
+    assert "choose a command: validate, render, " in capsys.readouterr().err
 
 
 LONG_AND_SHORT = pytest.mark.parametrize(

@@ -272,7 +272,7 @@ def test_a_check_for_an_image_without_triton_is_refused(
     assert package("bare.yaml", "--check", "made.tar.gz") == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith("inferstack: the spec runs no Triton, ")
+    assert said.err.startswith("inferstack: the spec does not run Triton, ")
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

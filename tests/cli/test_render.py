@@ -82,7 +82,7 @@ def test_several_specs_go_to_a_folder(write: Write, folder: Path, capsys: pytest
     with pytest.raises(SystemExit) as exit_:
         main(["render", *files])
     assert exit_.value.code == 2
-    assert "error: 2 specs need --out DIR, which" in capsys.readouterr().err
+    assert "error: 2 specs need --out DIR, for one" in capsys.readouterr().err
     assert main(["render", *files, "--out", "out/put", "--format", "yaml"]) == 0
     assert capsys.readouterr().out.splitlines() == ["out/put/a.template.yaml", "out/put/b.template.yaml"]
     assert sorted(path.name for path in (folder / "out/put").iterdir()) == [
@@ -205,8 +205,8 @@ def test_a_folder_that_was_not_up_to_date_fails_where_asked_and_is_then(
     capsys.readouterr()
     assert main(call) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "out/b.template.json: was out of date, and is written now; add it to your commit",
-        "out/c.template.json: was missing, and is written now; add it to your commit",
+        "out/b.template.json: was out of date and has been written; add it to your commit",
+        "out/c.template.json: was missing and has been written; add it to your commit",
     ]
     assert main(call) == 0
     assert capsys.readouterr().err == ""

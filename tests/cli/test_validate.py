@@ -95,8 +95,8 @@ def test_of_a_projects_folder_the_specs_in_it_are_meant(
 def test_a_path_that_does_not_exist_is_a_problem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate"]) == 1
     assert capsys.readouterr().out == (
-        "model_specs:1:1: IS001: there is no folder `model_specs` here, which is meant unless another path is "
-        "given; name a spec file, or a folder of them\n"
+        "model_specs:1:1: IS001: no path was given, and the default folder `model_specs` here, which is meant unless another path is "
+        "given; pass a spec file, or a folder of spec files\n"
     )
     (folder / "model.json").touch()
     assert main(["validate"]) == 1
@@ -153,11 +153,11 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["validate", "--nope", "x"], "there is no option --nope\n"),
-        (["validate", "--strikt"], "there is no option --strikt; did you mean `--strict`?\n"),
-        (["render", "a.yaml", "--regoin=x"], "there is no option --regoin; did you mean `--region`?\n"),
-        (["package", "a.yaml", "--uplaod"], "there is no option --uplaod; did you mean `--upload`?\n"),
-        (["explain", "IS012", "IS013"], "'IS013' is an argument too many\n"),
+        (["validate", "--nope", "x"], "unknown option --nope\n"),
+        (["validate", "--strikt"], "unknown option --strikt; did you mean `--strict`?\n"),
+        (["render", "a.yaml", "--regoin=x"], "unknown option --regoin; did you mean `--region`?\n"),
+        (["package", "a.yaml", "--uplaod"], "unknown option --uplaod; did you mean `--upload`?\n"),
+        (["explain", "IS012", "IS013"], "unexpected argument 'IS013'\n"),
     ],
 )
 def test_an_unknown_option_is_answered_by_its_command(

@@ -160,7 +160,7 @@ def test_an_app_may_have_context_of_its_own(folder, context):
 def test_no_folder_is_no_choice_of_specs(folder):
     write("a.yaml")
     with pytest.raises(
-        SystemExit, match=r"^`-c specs=` names no folder; write `-c specs=DIR`, or leave it out$"
+        SystemExit, match=r"^`-c specs=` does not name a folder; write `-c specs=DIR`, or leave it out$"
     ):
         build_app(context={"specs": ""})
 

@@ -47,7 +47,7 @@ def test_it_is_what_an_app_answers(said, overflown, monkeypatch, tmp_path):
 @pytest.mark.parametrize("key", ["specs", "stage"])
 def test_data_where_a_text_is_wanted_are_said_to_be_none(key, value):
     with pytest.raises(
-        SystemExit, match=f"the context has `{key}`: .*; it is one text, as behind `-c {key}=`"
+        SystemExit, match=f"the context has `{key}`: .*; write one text, as after `-c {key}=`"
     ):
         specs_and_stage({key: value})
 

@@ -321,7 +321,7 @@ def test_what_is_no_role_is_told_how_to_pass_one():
         InferenceEndpoint(
             here, "L1", spec=spec("single"), role=iam.CfnRole(here, "Made", assume_role_policy_document={})
         )
-    with pytest.raises(TypeError, match=r"`role` is a User, and no role; .* with the ARN of a role"):
+    with pytest.raises(TypeError, match=r"`role` is a User, not a role; .* with the ARN of a role"):
         InferenceEndpoint(here, "User", spec=spec("single"), role=iam.User(here, "Somebody"))
 
 
@@ -332,7 +332,7 @@ def test_the_arn_of_something_else_is_no_role(of):
     here = stack()
     given = iam.Role.from_role_arn(here, "Given", f"arn:aws:{of}")
     with pytest.raises(
-        ValueError, match=r"`role` has the ARN .*, which is no role's; its form is arn:aws:iam::"
+        ValueError, match=r"`role` has the ARN .*, which is not that of a role, such as arn:aws:iam::"
     ):
         InferenceEndpoint(here, "Net", spec=spec("single"), role=given)
 
@@ -661,7 +661,7 @@ def test_what_is_no_action_of_an_alarm_is_told_how_to_become_one(given):
     made = endpoint("single")
     topic = given(made.stack, "Topic")
     with pytest.raises(
-        TypeError, match=rf"^a {type(topic).__name__} is no action of an alarm; pass .*`SnsAction\(topic\)`"
+        TypeError, match=rf"^a {type(topic).__name__} is not an alarm action; pass .*`SnsAction\(topic\)`"
     ):
         made.alarm("MemoryUtilization").add_alarm_action(topic)
 
@@ -678,7 +678,7 @@ def test_an_alarm_on_an_expression_is_found_by_the_id_of_what_it_returns():
 def test_an_alarm_that_the_spec_does_not_have_is_an_error_that_names_those_it_has():
     with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has some on .*`MemoryUtilization`"):
         endpoint("single").alarm("ModelLatency")
-    with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has none at all"):
+    with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has no alarms"):
         endpoint("single", "alarms: false").alarm("ModelLatency")
 
 

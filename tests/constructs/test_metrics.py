@@ -301,7 +301,7 @@ def test_every_endpoint_has_a_stack():
 
 
 def test_name_and_arn_are_those_of_one_endpoint():
-    with pytest.raises(ValueError, match='old-one" is not that of the endpoint `other`; pass both of one'):
+    with pytest.raises(ValueError, match='old-one" is not that of the endpoint `other`; pass both of one endpoint'):
         InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name="other")
     token = cdk.Fn.import_value("Name")
     InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name=token)
@@ -345,7 +345,7 @@ def test_a_text_is_no_list_of_names(option):
 @pytest.mark.parametrize("name", ["", "a b!", "-a", "a-", "x" * 64])
 def test_a_name_has_the_form_that_sagemaker_wants(name):
     with pytest.raises(
-        ValueError, match=r"`endpoint_name` has .*, which is no name of SageMaker's; it has 1 to 63"
+        ValueError, match=r"`endpoint_name` has .*, which is not a valid name; write 1 to 63"
     ):
         InferenceEndpoint.from_endpoint_name(stack(), "Old", name)
     with pytest.raises(ValueError, match=r"`inference_components` has .* no name of SageMaker's"):
@@ -353,7 +353,7 @@ def test_a_name_has_the_form_that_sagemaker_wants(name):
 
 
 def test_an_arn_is_no_name():
-    with pytest.raises(ValueError, match=r"`endpoint_name` has the ARN .*; give it to `from_endpoint_arn`"):
+    with pytest.raises(ValueError, match=r"`endpoint_name` has the ARN .*; pass it to `from_endpoint_arn`"):
         InferenceEndpoint.from_endpoint_name(stack(), "Old", ARN)
     component = ARN.replace("endpoint/old-one", "inference-component/base")
     with pytest.raises(ValueError, match=r'`inference_components` has the ARN .*; write "base"'):

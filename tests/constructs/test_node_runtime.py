@@ -88,7 +88,7 @@ def python(program: str) -> subprocess.CompletedProcess[str]:
 def test_who_imports_constructs_without_node_can_catch_it():
     done = python("try:\n    import inferstack.constructs\nexcept ImportError as error:\n    print(error)")
     assert (done.stdout, done.returncode) == (
-        'JSII_NODE is "/nope", where there is no program; name one, or unset it\n',
+        'JSII_NODE is "/nope", which is not a program; name one, or unset it\n',
         0,
     )
 
@@ -96,6 +96,6 @@ def test_who_imports_constructs_without_node_can_catch_it():
 def test_an_app_without_node_ends_in_one_line():
     done = python("from inferstack_stacks import build_app; build_app()")
     assert (done.stderr, done.returncode) == (
-        'JSII_NODE is "/nope", where there is no program; name one, or unset it\n',
+        'JSII_NODE is "/nope", which is not a program; name one, or unset it\n',
         1,
     )

@@ -281,11 +281,11 @@ def test_a_part_of_an_imported_endpoint_waits_for_nothing():
 def test_spec_and_endpoint_of_a_part_are_of_one_name_and_place():
     here = stack()
     other = InferenceEndpoint.from_endpoint_name(here, "Other", "other")
-    with pytest.raises(ValueError, match="the spec is for the endpoint one, and `endpoint` is other"):
+    with pytest.raises(ValueError, match="the spec is for the endpoint one, but `endpoint` is other"):
         EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED), endpoint=other)
     far = InferenceEndpoint(stack("eu-west-1"), "Net", spec=spec("multi"))
     with pytest.raises(
-        ValueError, match="`endpoint` is in eu-west-1, and the stack of its part in us-east-1"
+        ValueError, match="`endpoint` is in eu-west-1, but the stack of its part is in us-east-1"
     ):
         EndpointAutoscaling(here, "Scaling", spec=spec("multi", SCALED), endpoint=far)
 

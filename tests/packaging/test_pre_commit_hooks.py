@@ -174,7 +174,7 @@ def test_a_template_is_committed_with_its_spec(repository: Repository) -> None:
     repository.stage("model_specs/b.yaml", SPEC.replace("bert", "ranker"))
     status, printed = repository.commit()
     assert status == 1
-    assert "\ntemplates/a.template.json: was missing, and is written now; " in printed
+    assert "\ntemplates/a.template.json: was missing and has been written; " in printed
     repository.run("git add templates")
     assert repository.commit()[0] == 0
 
@@ -184,7 +184,7 @@ def test_a_template_that_somebody_edited_is_made_again(repository: Repository) -
     repository.stage("templates/a.template.json", "{}")
     status, printed = repository.commit()
     assert status == 1
-    assert "\ntemplates/a.template.json: was out of date, and is written now; " in printed
+    assert "\ntemplates/a.template.json: was out of date and has been written; " in printed
 
 
 def test_the_hooks_without_an_installation_are_the_same() -> None:

@@ -133,7 +133,7 @@ def test_a_machine_without_namespaces_is_told_what_to_allow(tmp_path: Path) -> N
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("refused: this machine allows no namespace (")
+    assert done.stdout.startswith("refused: this machine does not allow namespaces (")
     assert "--cap-add SYS_ADMIN" in done.stdout
     assert list(tmp_path.iterdir()) == []
 

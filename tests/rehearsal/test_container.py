@@ -24,7 +24,7 @@ def test_a_default_among_several_folders_is_loaded() -> None:
         ({}, ["net", "pipe"], "the archive has 2 folders"),
         ({}, [], "the archive has no folder"),
         ({}, ["my net"], "the archive has 1 folders (my net)"),
-        ({NAME: "other"}, ["net"], "`other`, and the archive has no such folder"),
+        ({NAME: "other"}, ["net"], "`other`, but the archive has no such folder"),
         ({"SAGEMAKER_TRITON_INFERENCE_TYPE": "chat"}, ["net"], "`chat`; allowed: infer, generate"),
     ],
 )

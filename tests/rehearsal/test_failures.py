@@ -56,8 +56,8 @@ def test_an_answer_of_another_shape_than_declared_is_wrong(rehearsed: Rehearse, 
     outcome = _only(rehearsed(tmp_path, SPEC, {"net.py": model('return {"B": given["A"][:, :1]}')}))
     [net] = outcome.models
     assert [answer.deviations for answer in net.answers] == [
-        ("`B` is declared [1, 2] and comes as [1, 1]",),
-        ("`B` is declared [2, 2] and comes as [2, 1]",),
+        ("`B` is declared [1, 2], but the answer has [1, 1]",),
+        ("`B` is declared [2, 2], but the answer has [2, 1]",),
     ]
     assert not outcome.good
     assert "WRONG: `B` is declared" in report(outcome)

@@ -13,7 +13,7 @@ from inferstack.triton.rehearsal.server import TORCH, runs
 
 TORCHSCRIPT = 'platform: "pytorch_libtorch" input { name: "x" } output { name: "y" }'
 NEEDS = "TorchScript runs for real with `torch` in the rehearsal's Python (pip install torch)"
-STRANGE = "1/model.pt is no TorchScript: the real backend cannot load it"
+STRANGE = "1/model.pt is not TorchScript: the real backend cannot load it"
 
 
 def _model(text: str) -> TritonModel:

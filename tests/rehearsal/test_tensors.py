@@ -75,14 +75,14 @@ def test_a_binary_answer_is_read_tensor_by_tensor() -> None:
     ("answer", "deviation"),
     [
         ([Tensor("OUT", "FP32", (1, 7, 2), ())], None),
-        ([], "`OUT` is declared and not in the answer"),
-        ([Tensor("OUT", "FP64", (1, 7, 2), ())], "`OUT` is declared FP32 and comes as FP64"),
-        ([Tensor("OUT", "FP32", (1, 7, 3), ())], "`OUT` is declared [1, -1, 2] and comes as [1, 7, 3]"),
-        ([Tensor("OUT", "FP32", (2, 7, 2), ())], "`OUT` is declared [1, -1, 2] and comes as [2, 7, 2]"),
-        ([Tensor("OUT", "FP32", (7, 2), ())], "`OUT` is declared [1, -1, 2] and comes as [7, 2]"),
+        ([], "`OUT` is declared, but not in the answer"),
+        ([Tensor("OUT", "FP64", (1, 7, 2), ())], "`OUT` is declared FP32, but the answer has FP64"),
+        ([Tensor("OUT", "FP32", (1, 7, 3), ())], "`OUT` is declared [1, -1, 2], but the answer has [1, 7, 3]"),
+        ([Tensor("OUT", "FP32", (2, 7, 2), ())], "`OUT` is declared [1, -1, 2], but the answer has [2, 7, 2]"),
+        ([Tensor("OUT", "FP32", (7, 2), ())], "`OUT` is declared [1, -1, 2], but the answer has [7, 2]"),
         (
             [Tensor("OUT", "FP32", (1, 7, 2), ()), Tensor("X", "FP32", (1,), ())],
-            "`X` is in the answer and not declared",
+            "`X` is in the answer, but not declared",
         ),
     ],
 )

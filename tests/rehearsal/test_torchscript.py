@@ -166,7 +166,7 @@ def test_the_report_says_what_computed(outcomes: dict[str, ArchiveOutcome]) -> N
 @pytest.mark.parametrize(
     ("name", "note"),
     [
-        ("weights", "1/model.pt is no TorchScript: the real backend cannot load it"),
+        ("weights", "1/model.pt is not TorchScript: the real backend cannot load it"),
         ("nowhere", "1/model.pt is not on this machine"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_removed_spec_leaves_a_stack_that_is_named(capsys: pytest.CaptureFixtu
     out, err = capsys.readouterr()
     assert out == (
         "old/two.template.json:1:1: IS854: warning: no spec makes the endpoint `two` any more (specs/two.yaml "
-        "did): where it was deployed, it stays and costs; delete its stack: `aws cloudformation delete-stack "
+        "did): if it was deployed, it stays and costs money; delete its stack: `aws cloudformation delete-stack "
         "--stack-name two`; if that is done, remove this template\n"
     )
     assert err.endswith("1 warning in 0 of 1 spec and in 1 other path\n")

@@ -248,7 +248,7 @@ HUGE = 1 << 40
 UNUSABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "it is empty"),
     "text": (b"hello", "it is not a gzip file"),
-    "a tar without gzip": (tar_of(MODEL), "it is a tar that is not compressed"),
+    "a tar without gzip": (tar_of(MODEL), "it is an uncompressed tar"),
     "zip": (zip_file(), "it is a zip file, not a tar"),
     "bzip2": (bz2.compress(tar_of(MODEL)), "it is compressed with bzip2, not with gzip"),
     "xz": (lzma.compress(tar_of(MODEL)), "it is compressed with xz, not with gzip"),
@@ -257,7 +257,7 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "a wrong checksum": (GZIP[:-8] + bytes(8), "it is damaged"),
     "damaged": (GZIP[:200] + bytes(200) + GZIP[400:], "it is damaged"),
     "something behind it": (GZIP + b"more", "it is damaged"),
-    "no tar": (gzip.compress(b"hello" * 1000), "it holds no tar"),
+    "no tar": (gzip.compress(b"hello" * 1000), "it does not hold a tar"),
     "a file that is cut off": (gzip.compress(member("net/x", content=b"x" * 5000)[:3000]), "in the middle"),
     "a size beyond all": (gzip.compress(member("net/x", size=HUGE) + END), "in the middle"),
     "a size that is none": (
@@ -390,7 +390,7 @@ def test_what_swells_without_end_is_refused_in_little_memory(
     finally:
         tracemalloc.stop()
     assert "more than 100 times its size" in message(found)
-    assert found.problems[0].fix.startswith("leave out files that hold one thing over and over")
+    assert found.problems[0].fix.startswith("leave out files that repeat the same content over and over")
     assert peak < 8 << 20
 
 

@@ -87,22 +87,22 @@ def test_json_has_the_values_in_itself() -> None:
         ({"X": None}, "the input `X` is missing: FP32 [1..4, 3, -1]"),
         (
             {"X": X.astype(np.float64)},
-            "declared FP32 and the array is float64; convert it: array.astype('float32')",
+            "declared FP32, but the array is float64; convert it: array.astype('float32')",
         ),
-        ({"T": np.array([[1], [2]])}, "declared BYTES and the array is int64; give an array of texts"),
+        ({"T": np.array([[1], [2]])}, "declared BYTES, but the array is int64; pass an array of texts"),
         (
             {"X": X[0], "T": T[:1]},
             "lacks the batch, the first dimension; a batch of one is one more pair of brackets in JSON",
         ),
         (
             {"X": X, "T": np.array(["a", "b"])},
-            "`T` is declared [1..4, 1] and the array is [2]: it lacks the last dimension; a pair of brackets around each",
+            "`T` is declared [1..4, 1], but the array is [2]: it lacks the last dimension; a pair of brackets around each",
         ),
-        ({"X": X[:, :2]}, "`X` is declared [1..4, 3, -1] and the array is [2, 2, 2]"),
+        ({"X": X[:, :2]}, "`X` is declared [1..4, 3, -1], but the array is [2, 2, 2]"),
         ({"X": np.zeros((5, 3, 1), np.float32)}, "`X` has a batch of 5; allowed: 1 to 4"),
         ({"X": X[:0], "T": T[:0]}, "`X` has a batch of 0; allowed: 1 to 4"),
-        ({"X": X[:1]}, "the inputs of a request have one batch size, found `X` 1, `T` 2"),
-        ({"T": np.array([[None], ["a"]], dtype=object)}, "`T`: null is no text"),
+        ({"X": X[:1]}, "all inputs of a request must have the same batch size, found `X` 1, `T` 2"),
+        ({"T": np.array([[None], ["a"]], dtype=object)}, "`T`: null is not text"),
     ],
 )
 def test_what_the_model_would_refuse_is_refused(changes: dict[str, object], said: str) -> None:
@@ -200,12 +200,12 @@ def test_an_answer_is_read_in_both_forms() -> None:
     ("body", "said"),
     [
         ((b'{"error":"no such model"}', "application/json"), "the model answered: no such model"),
-        ((b"<html>", "application/json"), "no answer of Triton's protocol"),
-        ((b"[]", "application/json"), "no answer of Triton's protocol"),
-        ((b"{}", f"{BINARY}x"), "no answer of Triton's protocol"),
+        ((b"<html>", "application/json"), "not an answer in Triton's protocol"),
+        ((b"[]", "application/json"), "not an answer in Triton's protocol"),
+        ((b"{}", f"{BINARY}x"), "not an answer in Triton's protocol"),
         (
             answer([{"name": "Y", "datatype": "FP32", "shape": [3], "data": [1]}]),
-            "1 values came for the shape",
+            "found 1 values for the shape",
         ),
         (
             answer(
@@ -219,13 +219,13 @@ def test_an_answer_is_read_in_both_forms() -> None:
                 [{"name": "Y", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 6}}],
                 b"\7\0\0\0ab",
             ),
-            "a text is longer than what came",
+            "a text is longer than the rest of the body",
         ),
         (answer([sized(-4)], b"12345678"), "`Y` has -4 bytes"),
         (answer([sized(4)], b"123456"), "2 bytes are left over"),
-        (answer([sized(4), sized(4)], b"12345678"), "`Y` comes twice"),
-        ((b"{}", f"{BINARY}-2"), "`-2` is no length"),
-        ((b"[" * 200_000, "application/json"), "no answer of Triton's protocol"),
+        (answer([sized(4), sized(4)], b"12345678"), "`Y` is in the answer twice"),
+        ((b"{}", f"{BINARY}-2"), "`-2` is not a length"),
+        ((b"[" * 200_000, "application/json"), "not an answer in Triton's protocol"),
         (answer([{"name": 1, "datatype": "FP32", "shape": [1], "data": [1]}]), "must be texts"),
         (
             answer([{"name": "Y", "datatype": "FP32", "shape": [2**64, [1]], "data": [1]}]),
@@ -280,15 +280,15 @@ def test_an_answer_as_it_is_declared_is_read(shape: list[int]) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"T": None}, ["`T` is declared and not in the answer"]),
-        ({"Z": ("FP32", [2])}, ["`Z` is in the answer and not declared"]),
-        ({"Y": ("FP32", [2, 3, 2])}, ["`Y` is declared BF16 and comes as FP32"]),
-        ({"Y": ("BF16", [2, 3, 1])}, ["`Y` is declared [1..4, -1, 2] and comes as [2, 3, 1]"]),
-        ({"Y": ("BF16", [2, 2])}, ["`Y` is declared [1..4, -1, 2] and comes as [2, 2]"]),
-        ({"S": ("INT32", [2])}, ["`S` is declared [1..4, 1] and comes as [2]"]),
+        ({"T": None}, ["`T` is declared, but not in the answer"]),
+        ({"Z": ("FP32", [2])}, ["`Z` is in the answer, but not declared"]),
+        ({"Y": ("FP32", [2, 3, 2])}, ["`Y` is declared BF16, but the answer has FP32"]),
+        ({"Y": ("BF16", [2, 3, 1])}, ["`Y` is declared [1..4, -1, 2], but the answer has [2, 3, 1]"]),
+        ({"Y": ("BF16", [2, 2])}, ["`Y` is declared [1..4, -1, 2], but the answer has [2, 2]"]),
+        ({"S": ("INT32", [2])}, ["`S` is declared [1..4, 1], but the answer has [2]"]),
         (
             {"T": ("BYTES", [5, 1])},
-            ["`T` is declared [1..4, 1] and comes as [5, 1]", "one batch size, found `Y` 2, `T` 5"],
+            ["`T` is declared [1..4, 1], but the answer has [5, 1]", "the same batch size, found `Y` 2, `T` 5"],
         ),
     ],
 )

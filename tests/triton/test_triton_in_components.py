@@ -247,7 +247,7 @@ def test_a_check_judges_an_archive_by_the_component_that_is_named(
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        ((), 1, "may be for any of several components; add --component: `a` or `b`"),
+        ((), 1, "could be for any of several components; add --component: `a` or `b`"),
         (("--component", "c"), 1, "there is no inference component `c`"),
     ],
 )

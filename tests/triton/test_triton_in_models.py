@@ -253,7 +253,7 @@ def test_a_check_judges_an_archive_by_the_component_that_runs_the_model(
 
 
 UNCLEAR = {
-    "no component": ((), "", "model.tar.gz may be for any of several components; add --component: `ask-a` or `ask-b`"),
+    "no component": ((), "", "model.tar.gz could be for any of several components; add --component: `ask-a` or `ask-b`"),
     "a model": (
         ("--component", "b"), "", "there is no inference component `b`; it is a model, run by `ask-b`"
     ),
@@ -262,7 +262,7 @@ UNCLEAR = {
     ),
     "none of the two": (("--component", "c"), "", "there is no inference component `c`; allowed: ask-a or ask-b"),
     "models that nobody runs": (
-        (), run("one", "exists"), "model.tar.gz may be any of `models/a/model.tar.gz` or `models/b/model.tar.gz`"
+        (), run("one", "exists"), "model.tar.gz could be any of `models/a/model.tar.gz` or `models/b/model.tar.gz`"
     ),
 }  # fmt: skip
 
@@ -294,4 +294,4 @@ def test_a_component_with_models_for_its_instance_types_is_told_of_their_archive
     Path("several.yaml").write_text(text[: text.index("  ask-a")] + f"  one:\n    specifications:\n{types}")
     (packed / "models/a/model.tar.gz").rename("model.tar.gz")
     assert main(["package", "several.yaml", "--component", "one", "--check", "model.tar.gz"]) == 1
-    assert "may be any of `models/a/model.tar.gz` or `models/b/model.tar.gz`" in capsys.readouterr().err
+    assert "could be any of `models/a/model.tar.gz` or `models/b/model.tar.gz`" in capsys.readouterr().err

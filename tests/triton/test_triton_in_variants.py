@@ -125,7 +125,7 @@ def test_a_check_judges_an_archive_by_the_model_that_is_named(
 ) -> None:
     moved = str((packed / "models/stable/model.tar.gz").rename("model.tar.gz"))
     assert main(["package", "ab.yaml", "--check", moved]) == 1
-    assert "may be for any of several models; add --model: `stable` or `candidate`" in capsys.readouterr().err
+    assert "could be for any of several models; add --model: `stable` or `candidate`" in capsys.readouterr().err
     assert main(["package", "ab.yaml", "--model", "stable", "--check", moved]) == 0
     assert main(["package", "ab.yaml", "--model", "candidate", "--check", moved]) == 1
     assert 'IS917: the repository has no model "pipe"' in capsys.readouterr().out
@@ -142,7 +142,7 @@ WRONG_CHOICES = {
         "stable",
         "no inference component `stable`; it is a model: write --model stable",
     ),
-    "neither": ("--component", "other", "there is no inference component `other`; the spec has none at all"),
+    "neither": ("--component", "other", "there is no inference component `other`; the spec has no components"),
 }
 
 
@@ -171,7 +171,7 @@ def test_a_request_for_one_model_goes_to_its_variant(file: Path, capsys: pytest.
     file.write_text(spec(candidate=WIDER))
     assert body() == 1
     assert (
-        "which differ in their inputs or outputs, so that no request fits all; add --model"
+        "which differ in their inputs or outputs, so no request fits all; add --model"
         in capsys.readouterr().err
     )
     assert body("--model", "stable") == 0

@@ -139,7 +139,7 @@ def _outputs(outputs: list[dict[str, Any]], binary: bytes) -> list[Carried]:
     for output in outputs:
         name, kind, shape = _head(output)
         if name in found:
-            raise BodyError([f"`{name}` comes twice"])
+            raise BodyError([f"`{name}` is in the answer twice"])
         size = output.get("parameters", {}).get("binary_data_size")
         if size is None:
             found[name] = Carried(name, kind, shape, output["data"])

@@ -193,7 +193,7 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Problem]:
                 f"{it.metric.name} is a sum over {counts[most]} {_word(it.metric)} on {most}, "
                 f"but over {counts[fewest]} on {fewest}"
             )
-            fix = f"choose types with as many {_word(it.metric)}, or a metric that is not a sum over them"
+            fix = f"choose types with equal numbers of {_word(it.metric)}, or a metric that is not a sum"
             yield Problem((*it.path, "metric"), message, fix)
 
 
