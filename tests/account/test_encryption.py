@@ -41,10 +41,7 @@ def test_what_names_no_key_is_refused(
         package("--sse", "aws:kms", "--sse-kms-key-id", text)
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert (
-        f"{text!r} is not a KMS key; write its ID, its ARN, or an alias such as alias/models"
-        in said
-    )
+    assert f"{text!r} is not a KMS key; write its ID, its ARN, or an alias such as alias/models" in said
 
 
 WRONG = {
@@ -233,7 +230,9 @@ def test_a_role_of_somebody_else_is_to_be_looked_at(
 ) -> None:
     role = f"arn:aws:iam::{ACCOUNT}:role/mine"
     spec_with(f"execution_role: {role}\n")
-    assert uploaded_with(cloud.key(), package, capsys).endswith(f"; make sure that {role} may use it (kms:Decrypt)")
+    assert uploaded_with(cloud.key(), package, capsys).endswith(
+        f"; make sure that {role} may use it (kms:Decrypt)"
+    )
 
 
 def test_a_kms_that_cannot_be_reached_delays_nothing_and_fails_nothing(

@@ -27,7 +27,11 @@ FAULTS: dict[str, tuple[str, Answer, str]] = {
     "always busy": ("PutObject", BUSY, "wait a moment"),
     "always broken": ("PutObject", (500, "InternalError", "We encountered an error."), "wait a moment"),
     "wrong clock": ("PutObject", (403, "RequestTimeTooSkewed", "Too far."), "correct the clock"),
-    "changed on its way": ("PutObject", (400, "BadDigest", "Does not match."), "make sure that nothing writes to it"),
+    "changed on its way": (
+        "PutObject",
+        (400, "BadDigest", "Does not match."),
+        "make sure that nothing writes to it",
+    ),
     "something new": (
         "PutObject",
         (418, "Teapot", "Short and stout."),
@@ -104,7 +108,9 @@ def test_a_bucket_in_another_region_is_refused(
     cloud.bucket("acme-europe", "eu-west-1")
     Path("a.yaml").write_text(ONE.replace(BUCKET, "acme-europe") + "env: {region: us-east-1}\n")
     assert package() == 1
-    assert "the bucket acme-europe is in eu-west-1, but the endpoint is in us-east-1" in capsys.readouterr().err
+    assert (
+        "the bucket acme-europe is in eu-west-1, but the endpoint is in us-east-1" in capsys.readouterr().err
+    )
 
 
 def test_weights_that_are_not_there_are_named_before_aws_is_asked(

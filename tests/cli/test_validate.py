@@ -95,8 +95,8 @@ def test_of_a_projects_folder_the_specs_in_it_are_meant(
 def test_a_path_that_does_not_exist_is_a_problem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate"]) == 1
     assert capsys.readouterr().out == (
-        "model_specs:1:1: IS001: no path was given, and the default folder `model_specs` here, which is meant unless another path is "
-        "given; pass a spec file, or a folder of spec files\n"
+        "model_specs:1:1: IS001: no path was given, and the default folder `model_specs` does not exist; "
+        "pass a spec file, or a folder of spec files\n"
     )
     (folder / "model.json").touch()
     assert main(["validate"]) == 1

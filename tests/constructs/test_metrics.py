@@ -301,7 +301,9 @@ def test_every_endpoint_has_a_stack():
 
 
 def test_name_and_arn_are_those_of_one_endpoint():
-    with pytest.raises(ValueError, match='old-one" is not that of the endpoint `other`; pass both of one endpoint'):
+    with pytest.raises(
+        ValueError, match='old-one" is not that of the endpoint `other`; pass both of one endpoint'
+    ):
         InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name="other")
     token = cdk.Fn.import_value("Name")
     InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name=token)
@@ -344,9 +346,7 @@ def test_a_text_is_no_list_of_names(option):
 
 @pytest.mark.parametrize("name", ["", "a b!", "-a", "a-", "x" * 64])
 def test_a_name_has_the_form_that_sagemaker_wants(name):
-    with pytest.raises(
-        ValueError, match=r"`endpoint_name` has .*, which is not a valid name; write 1 to 63"
-    ):
+    with pytest.raises(ValueError, match=r"`endpoint_name` has .*, which is not a valid name; write 1 to 63"):
         InferenceEndpoint.from_endpoint_name(stack(), "Old", name)
     with pytest.raises(ValueError, match=r"`inference_components` has .* no name of SageMaker's"):
         imported(inference_components=["base", name])

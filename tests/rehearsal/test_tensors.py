@@ -77,8 +77,14 @@ def test_a_binary_answer_is_read_tensor_by_tensor() -> None:
         ([Tensor("OUT", "FP32", (1, 7, 2), ())], None),
         ([], "`OUT` is declared, but not in the answer"),
         ([Tensor("OUT", "FP64", (1, 7, 2), ())], "`OUT` is declared FP32, but the answer has FP64"),
-        ([Tensor("OUT", "FP32", (1, 7, 3), ())], "`OUT` is declared [1, -1, 2], but the answer has [1, 7, 3]"),
-        ([Tensor("OUT", "FP32", (2, 7, 2), ())], "`OUT` is declared [1, -1, 2], but the answer has [2, 7, 2]"),
+        (
+            [Tensor("OUT", "FP32", (1, 7, 3), ())],
+            "`OUT` is declared [1, -1, 2], but the answer has [1, 7, 3]",
+        ),
+        (
+            [Tensor("OUT", "FP32", (2, 7, 2), ())],
+            "`OUT` is declared [1, -1, 2], but the answer has [2, 7, 2]",
+        ),
         ([Tensor("OUT", "FP32", (7, 2), ())], "`OUT` is declared [1, -1, 2], but the answer has [7, 2]"),
         (
             [Tensor("OUT", "FP32", (1, 7, 2), ()), Tensor("X", "FP32", (1,), ())],

@@ -288,7 +288,10 @@ def test_an_answer_as_it_is_declared_is_read(shape: list[int]) -> None:
         ({"S": ("INT32", [2])}, ["`S` is declared [1..4, 1], but the answer has [2]"]),
         (
             {"T": ("BYTES", [5, 1])},
-            ["`T` is declared [1..4, 1], but the answer has [5, 1]", "the same batch size, found `Y` 2, `T` 5"],
+            [
+                "`T` is declared [1..4, 1], but the answer has [5, 1]",
+                "the same batch size, found `Y` 2, `T` 5",
+            ],
         ),
     ],
 )

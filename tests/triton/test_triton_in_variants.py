@@ -125,7 +125,9 @@ def test_a_check_judges_an_archive_by_the_model_that_is_named(
 ) -> None:
     moved = str((packed / "models/stable/model.tar.gz").rename("model.tar.gz"))
     assert main(["package", "ab.yaml", "--check", moved]) == 1
-    assert "could be for any of several models; add --model: `stable` or `candidate`" in capsys.readouterr().err
+    assert (
+        "could be for any of several models; add --model: `stable` or `candidate`" in capsys.readouterr().err
+    )
     assert main(["package", "ab.yaml", "--model", "stable", "--check", moved]) == 0
     assert main(["package", "ab.yaml", "--model", "candidate", "--check", moved]) == 1
     assert 'IS917: the repository has no model "pipe"' in capsys.readouterr().out
@@ -142,7 +144,11 @@ WRONG_CHOICES = {
         "stable",
         "no inference component `stable`; it is a model: write --model stable",
     ),
-    "neither": ("--component", "other", "there is no inference component `other`; the spec has no components"),
+    "neither": (
+        "--component",
+        "other",
+        "there is no inference component `other`; the spec has no components",
+    ),
 }
 
 

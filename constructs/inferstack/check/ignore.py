@@ -12,7 +12,7 @@ from inferstack.triton.rules import RULES as TRITON_RULES
 
 
 def may_be_ignored(code: str) -> bool:
-    """Whether a spec can turn it off: it must be a warning, and about a spec."""
+    """Whether a spec can turn off a code: it must be a warning about specs."""
     entry = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
     return entry is not None and entry.severity is Severity.WARNING
 
