@@ -26,7 +26,7 @@ def test_a_url_means_what_it_will_be_once_deployed(url: str, expected: S3Place) 
 
 
 def test_the_account_of_somebody_else_is_not_guessed() -> None:
-    with pytest.raises(AccountError, match="take credentials of 111122223333"):
+    with pytest.raises(AccountError, match="use credentials for 111122223333"):
         s3_place("s3://b-${AWS::AccountId}/x.tar.gz", HERE, account="111122223333")
 
 

@@ -70,8 +70,8 @@ def test_a_place_that_is_set_to_nothing_is_not_named(account, region, found, mon
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("CDK_DEFAULT_ACCOUNT", "main", "no account: it has 12 digits"),
-        ("CDK_DEFAULT_REGION", "nowhere", "no AWS region"),
+        ("CDK_DEFAULT_ACCOUNT", "main", "not an account: 12 digits"),
+        ("CDK_DEFAULT_REGION", "nowhere", "not an AWS region"),
     ],
 )
 def test_a_place_that_cannot_be_is_blamed_on_no_spec(name, value, said, monkeypatch):
@@ -83,7 +83,7 @@ def test_a_place_that_cannot_be_is_blamed_on_no_spec(name, value, said, monkeypa
 @pytest.mark.parametrize("text", ["{", "[]", "3"])
 def test_what_is_no_context_is_said_to_be_none(text, monkeypatch):
     monkeypatch.setenv("CDK_CONTEXT_JSON", text)
-    with pytest.raises(SystemExit, match="CDK_CONTEXT_JSON: no JSON object"):
+    with pytest.raises(SystemExit, match="CDK_CONTEXT_JSON: not a JSON object"):
         cdk_context(None)
 
 

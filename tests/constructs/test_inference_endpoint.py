@@ -268,7 +268,7 @@ def test_an_app_that_makes_no_roles_gives_one_before_anything_is_granted(prevent
     iam.Role.customize_roles(here, prevent_synthesis=prevents)
     made = InferenceEndpoint(here, "Net", spec=spec("single"))
     with pytest.raises(
-        RuntimeError, match=r"the app has `Role\.customize_roles`, .*`role=aws_iam\.Role\.from_role_arn"
+        RuntimeError, match=r"the app uses `Role\.customize_roles`, .*`role=aws_iam\.Role\.from_role_arn"
     ):
         s3.Bucket(here, "Bucket").grant_read(made)
     given = iam.Role.from_role_arn(here, "Given", "arn:aws:iam::111122223333:role/ours")

@@ -286,7 +286,7 @@ def test_without_an_arn_attributes_are_those_of_the_stacks_place():
     "arn", ["arn:aws:sns:us-east-1:111122223333:oncall", "one", ARN.replace("endpoint/", "model/")]
 )
 def test_the_arn_of_something_else_is_refused(arn):
-    with pytest.raises(ValueError, match="is no ARN of an endpoint"):
+    with pytest.raises(ValueError, match="is not the ARN of an endpoint"):
         InferenceEndpoint.from_endpoint_arn(stack(), "Old", arn)
 
 
@@ -329,7 +329,11 @@ def test_whether_none_is_chosen_or_another_is_needed_is_said(chosen, said):
             {},
             "InvocationsPerCopy is none of the endpoint's; name its `inference_components`",
         ),
-        ("ApproximateBacklogSize", {"variant_name": "A"}, "of 'A' is none of the endpoint's; name no part"),
+        (
+            "ApproximateBacklogSize",
+            {"variant_name": "A"},
+            "of 'A' is none of the endpoint's; leave the part out",
+        ),
     ],
 )
 def test_what_to_name_is_said_where_there_is_nothing_to_choose_from(metric, chosen, said):
@@ -348,7 +352,7 @@ def test_a_text_is_no_list_of_names(option):
 def test_a_name_has_the_form_that_sagemaker_wants(name):
     with pytest.raises(ValueError, match=r"`endpoint_name` has .*, which is not a valid name; write 1 to 63"):
         InferenceEndpoint.from_endpoint_name(stack(), "Old", name)
-    with pytest.raises(ValueError, match=r"`inference_components` has .* no name of SageMaker's"):
+    with pytest.raises(ValueError, match=r"`inference_components` has .* not a valid name"):
         imported(inference_components=["base", name])
 
 

@@ -46,7 +46,7 @@ def test_an_existing_choice_stays(choice, package, tmp_path):
 def test_a_choice_that_is_no_program_is_named(choice, package, tmp_path):
     package("bin/node")
     (tmp_path / "own").touch(mode=0o644)
-    with pytest.raises(NodeMissingError, match=r'JSII_NODE is ".*", where there is no program'):
+    with pytest.raises(NodeMissingError, match=r'JSII_NODE is ".*", which is not a program'):
         select_node({"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)})
 
 
@@ -73,7 +73,7 @@ def test_a_choice_that_is_another_program_than_node_is_named(script, package, tm
     own.write_text(script)
     own.chmod(0o755)
     with pytest.raises(
-        NodeMissingError, match=r'JSII_NODE is ".*own", which is no Node\.js; name one, or unset it'
+        NodeMissingError, match=r'JSII_NODE is ".*own", which is not Node\.js; name one, or unset it'
     ):
         select_node({"JSII_NODE": str(own)})
 
