@@ -76,7 +76,7 @@ def test_a_place_that_is_set_to_nothing_is_not_named(account, region, found, mon
 )
 def test_a_place_that_cannot_be_is_blamed_on_no_spec(name, value, said, monkeypatch):
     monkeypatch.setenv(name, value)
-    with pytest.raises(SystemExit, match=f'^{name} is "{value}", which is {said}; name one, or unset it$'):
+    with pytest.raises(SystemExit, match=f'^{name} is "{value}", which is {said}; correct or unset it$'):
         build_app("nowhere at all")
 
 
