@@ -19,7 +19,7 @@ PING_MODE = f"{_PREFIX}PING_MODE"
 """What the health check tests: whether the server runs (`live`), or whether its models are loaded, too
 (`ready`)."""
 OVERRIDE_PING_MODE = f"{_PREFIX}OVERRIDE_PING_MODE"
-"""The same, in cases in which the start script would otherwise choose the mode itself."""
+"""What the health check tests where the start script would otherwise choose the mode itself."""
 ADDITIONAL_ARGS = f"{_PREFIX}ADDITIONAL_ARGS"
 """Further server options, written as on a command line, but without quoting; see :func:`words`."""
 LOAD_MODEL = "--load-model"

@@ -147,12 +147,12 @@ class AlarmRule(Watched, kw_only=True):
     """What whoever is notified reads: what to do, or where that is written. If left out, it says what the
     alarm watches."""
     actions: tuple[AlarmAction, ...] | None = None
-    """What this alarm notifies or triggers instead of `alarms.actions`: another topic for what wakes nobody
-    up, or `[]` for nothing."""
+    """What this alarm notifies or triggers instead of `alarms.actions`: another topic for alarms that can
+    wait until morning, or `[]` for nothing."""
     ok_actions: tuple[AlarmAction, ...] | None = None
-    """The same instead of `alarms.ok_actions`."""
+    """What this alarm notifies or triggers instead of `alarms.ok_actions`."""
     insufficient_data_actions: tuple[AlarmAction, ...] | None = None
-    """The same instead of `alarms.insufficient_data_actions`."""
+    """What this alarm notifies or triggers instead of `alarms.insufficient_data_actions`."""
 
 
 class Alarms(Block):
@@ -168,10 +168,10 @@ class Alarms(Block):
     plans, investigation groups or scaling policies. A function must allow CloudWatch to invoke it. A rule may
     have `actions` of its own instead."""
     ok_actions: tuple[AlarmAction, ...] = ()
-    """The same when an alarm goes back to OK; OpsItems, incidents and investigations are for `actions`
-    only."""
+    """What is notified or triggered when an alarm goes back to OK: ARNs as in `actions`, except OpsItems,
+    incidents and investigations."""
     insufficient_data_actions: tuple[AlarmAction, ...] = ()
-    """The same when an alarm no longer has data and goes into INSUFFICIENT_DATA."""
+    """What is notified or triggered when an alarm no longer has data and goes into INSUFFICIENT_DATA."""
     rules: tuple[AlarmRule, ...] = ()
     """Alarms of your own."""
 

@@ -169,9 +169,9 @@ class StepPolicy(Watched, kw_only=True):
     """What else is notified or triggered when the alarm goes off, besides the step: ARNs as in
     `alarms.actions`, which do not apply here."""
     ok_actions: tuple[AlarmAction, ...] = ()
-    """The same when the alarm goes back to OK."""
+    """What is notified or triggered when the alarm goes back to OK."""
     insufficient_data_actions: tuple[AlarmAction, ...] = ()
-    """The same when the alarm no longer has data."""
+    """What is notified or triggered when the alarm no longer has data."""
 
 
 class ScalableTargetAction(Block):

@@ -25,9 +25,9 @@ class StageNulls(msgspec.Struct, frozen=True, eq=False):
 
     stage: str = ""
     effective: Mapping[SpecPath, Entry] = {}
-    """Those that remove something."""
+    """The `null`s that remove something."""
     idle: Mapping[SpecPath, Entry] = {}
-    """Those for keys that the spec does not have."""
+    """The `null`s for keys that the spec does not have."""
 
     def removed_at(self, path: SpecPath) -> SpecPath | None:
         """What the stage removed: this path, or one that it lies in; None where it removed neither."""
