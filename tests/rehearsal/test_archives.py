@@ -80,7 +80,7 @@ def test_an_archive_that_the_checks_refuse_starts_no_server(
     assert rehearse(SINGLE, "--archive", made) == 1
     said = capsys.readouterr().err
     assert "IS901" in said
-    assert "there is a folder too many" in said
+    assert "there is one folder level too many" in said
 
 
 def test_one_endpoint_has_not_several_archives(rehearse: Command, capsys: pytest.CaptureFixture[str]) -> None:

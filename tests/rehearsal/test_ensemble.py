@@ -107,7 +107,7 @@ def test_the_default_model_is_asked_by_invocations_and_its_steps_on_tritons_port
 def test_a_model_that_nothing_needs_is_not_loaded_and_the_report_says_so(outcome: ArchiveOutcome) -> None:
     alone = next(one for one in outcome.models if one.name == "alone")
     assert (alone.way, alone.answers) == ("not loaded", ())
-    assert "nothing needs this one" in report(outcome)
+    assert "which does not include this one" in report(outcome)
 
 
 def test_models_of_the_python_backend_are_not_played(outcome: ArchiveOutcome) -> None:

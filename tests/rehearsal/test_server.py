@@ -47,7 +47,7 @@ def test_the_server_is_found_in_the_environment_of_the_interpreter() -> None:
         ),
         (None, True, "has no numpy"),
         ("2.4.6", True, "has numpy 2.4.6, but the server was built for numpy 1"),
-        ("1.26.4", True, "holds no server"),
+        ("1.26.4", True, "lacks the server"),
     ],
 )
 def test_what_is_missing_is_said_with_the_way_to_get_it(
@@ -66,7 +66,7 @@ def test_what_is_no_interpreter_is_refused(tmp_path: Path) -> None:
         (tmp_path / "false").write_text("#!/bin/sh\nexit 1\n")
         (tmp_path / "false").chmod(0o755)
         with pytest.raises(
-            RehearsalRefused, match=f"no Python interpreter that runs here: .*{why}"
+            RehearsalRefused, match=f"is not a Python interpreter that runs here: .*{why}"
         ) as refused:
             find_server(tmp_path / program)
         assert "PosixPath" not in str(refused.value)

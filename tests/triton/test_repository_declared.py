@@ -1,7 +1,5 @@
 """Repositories that a spec declares: models, their versions, their local files, archives."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 from support.checking import check_file
@@ -80,18 +78,3 @@ triton:
         "utf-8",
     )
     assert [(it.code, it.line) for it in check_file(file) if it.code in RULES] == [("IS931", 14)]
-
-
-def test_a_spec_without_triton_does_not_import_protobuf() -> None:
-    code = (
-        "import sys; from inferstack.check.load import load_spec; "
-        "load_spec('model_specs/travel-chat.yaml'); print('google.protobuf' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": "constructs"},
-    )
-    assert done.stdout == "False\n"
