@@ -100,7 +100,7 @@ def _wake_up(stack: Stack, part: Component, target: scaling.CfnScalableTarget) -
     step = Policy.StepAdjustmentProperty(metric_interval_lower_bound=0, scaling_adjustment=1)
     steps = Policy.StepScalingPolicyConfigurationProperty(
         adjustment_type="ChangeInCapacity",
-        cooldown=60,
+        cooldown=900,
         metric_aggregation_type="Maximum",
         step_adjustments=[step],
     )

@@ -33,7 +33,7 @@ def test_one_line_makes_all_four_pieces(resolve: Resolved) -> None:
     }
     assert step["StepScalingPolicyConfiguration"] == {
         "AdjustmentType": "ChangeInCapacity",
-        "Cooldown": 60,
+        "Cooldown": 900,
         "MetricAggregationType": "Maximum",
         "StepAdjustments": [{"MetricIntervalLowerBound": 0, "ScalingAdjustment": 1}],
     }
@@ -165,4 +165,4 @@ def test_no_instances_by_the_clock_are_woken_unless_they_are_off(
 def test_an_instance_has_minutes_to_start_before_a_backlog_adds_another_one(resolve: Resolved) -> None:
     policies = of_type(resolve("single", ASYNCHRONOUS % "{min_capacity: 0}"), POLICY).values()
     (step,) = (it for it in policies if it["PolicyType"] == "StepScaling")
-    assert step["StepScalingPolicyConfiguration"]["Cooldown"] == 300
+    assert step["StepScalingPolicyConfiguration"]["Cooldown"] == 900

@@ -194,10 +194,34 @@ def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
 
 
 def built_in_step(scaled: Scaled) -> StepPolicy | None:
-    """The step that starts the first copy or instance from zero, unless the spec has one on its metric."""
+    """The step that starts the first copy or instance from zero, unless the spec has one on its metric, alone
+    or in an expression, or wants none.
+    """
     made = (WAKE_ASYNC_VARIANT if scaled.component is None else WAKE_COMPONENT).value
-    watched = {step.metric for step in scaled.scaling.step_policies}
-    return made if scaled.wakes_from is not None and made.metric not in watched else None
+    wanted = scaled.wakes_from is not None and scaled.scaling.wake_up is not False
+    watched = {name for step in scaled.scaling.step_policies for name in _metric_names(step)}
+    return made if wanted and made.metric not in watched else None
+
+
+def _metric_names(step: StepPolicy) -> Iterator[str | None]:
+    yield step.metric
+    yield step.metric_name
+    for query in step.metrics or ():
+        if query.metric_stat is not None:
+            yield query.metric_stat.metric.metric_name
+
+
+def woken_for(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Iterator[tuple[str, InferenceComponent]]:
+    """The adapters whose refused requests set off a step of their base, too.
+
+    A request names the adapter, and the metric has the name that the request had: watching the base alone
+    would leave it at zero copies for as long as only its adapters are asked.
+    """
+    if scaled.component is None or step.metric != WAKE_COMPONENT.value.metric:
+        return
+    for _, name, component in components(spec):
+        if component.base_name == scaled.name:
+            yield name, component
 
 
 def _own_policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:

@@ -242,6 +242,10 @@ class Autoscaling(Block):
     component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy."""
     step_policies: tuple[StepPolicy, ...] = ()
     """Alarms that change capacity in steps, beside or instead of target-tracking policies."""
+    wake_up: bool | None = None
+    """Whether a capacity of 0 gets a policy and alarms that start the first instance or copy when a request
+    comes; if left out, it does, unless a step policy of the spec watches the same metric. Write `false` if
+    something else starts it."""
     scheduled_actions: tuple[ScheduledAction, ...] | None = None
     """Changes of the limits at set times."""
     suspended_state: SuspendedState | None = None

@@ -69,10 +69,22 @@ def _one_more(metric: str, *, cooldown: int) -> StepPolicy:
     )
 
 
+_START_UP = 900
+"""Seconds for which a wake-up adds nothing to what it has started.
+
+The metric of a wake-up stays high until the first copy answers, which takes an LLM ten minutes and more, and
+a policy adds its step again after each cooldown. This one is as long as the silence that target tracking
+waits for before it removes the last copy (15 data points of a minute), so it never delays the next wake-up.
+An `ExactCapacity` of 1 would not climb either, but it lowers the capacity to 1 whenever requests are refused
+while further copies start.
+https://docs.aws.amazon.com/autoscaling/application/APIReference/API_StepScalingPolicyConfiguration.html
+"""
+
 WAKE_COMPONENT = Default(
-    _one_more("NoCapacityInvocationFailures", cooldown=60),
+    _one_more("NoCapacityInvocationFailures", cooldown=_START_UP),
     "At zero copies there is nothing to track, so the first refused request starts one. AWS's own example "
-    "compares with `> 1`, which waits for a second request in the same minute.",
+    "compares with `> 1`, which waits for a second request in the same minute, and has a cooldown of a "
+    "minute: until the first copy answers, each minute would add another one.",
     _ZERO,
 )
 TRACK_COMPONENT = Default(
@@ -92,10 +104,9 @@ EMPTY_FLEET = Default(
     _ZERO,
 )
 WAKE_ASYNC_VARIANT = Default(
-    # The metric stays 1 until the instance runs, and each cooldown that ends before that adds another one.
-    _one_more("HasBacklogWithoutCapacity", cooldown=300),
+    _one_more("HasBacklogWithoutCapacity", cooldown=_START_UP),
     "At zero instances there is no backlog per instance, so the first waiting request starts one. AWS's "
-    "example has this cooldown: an instance takes minutes to start.",
+    "example has a cooldown of five minutes, and a large model takes longer to start.",
     "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html",
 )
 STEP_EVALUATION_PERIODS = Default(1, "A step that waits for more data comes too late.", _ALARMS)

@@ -7,7 +7,16 @@ from collections.abc import Iterable
 
 from inferstack.catalog import metrics
 from inferstack.facts.alarms import evaluation
-from inferstack.facts.scaling import Scaled, interval, metrics_of, policies_of, scaled_parts, steps_of
+from inferstack.facts.measured import Measured, measured_component
+from inferstack.facts.scaling import (
+    Scaled,
+    interval,
+    metrics_of,
+    policies_of,
+    scaled_parts,
+    steps_of,
+    woken_for,
+)
 from inferstack.facts.walk import policy_name
 from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.format.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
@@ -137,11 +146,20 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
         ),
     }
     policy_id, alarm_id = logical_id(f"StepPolicy{suffix}"), logical_id(f"StepAlarm{suffix}")
-    alarm = {**_step_alarm(spec, scaled, step), **actions_of(step, ref(policy_id))}
-    return {
+    alarm = {**_step_alarm(spec, scaled.part, scaled, step), **actions_of(step, ref(policy_id))}
+    made = {
         policy_id: Resource(SCALING_POLICY_TYPE, policy, path),
         alarm_id: Resource(ALARM_TYPE, alarm, path),
     }
+    for name, adapter in woken_for(spec, scaled, step):
+        own = {
+            **_step_alarm(spec, measured_component(spec, name, adapter), scaled, step),
+            **actions_of(step, ref(policy_id)),
+        }
+        made[logical_id(f"StepAlarm{identity(spec, name, adapter)}{pascal(policy_name(step))}")] = Resource(
+            ALARM_TYPE, own, path
+        )
+    return made
 
 
 def _adjustment(spec: ModelSpec, scaled: Scaled, step: StepPolicy, it: StepAdjustment) -> dict[str, Value]:
@@ -151,6 +169,6 @@ def _adjustment(spec: ModelSpec, scaled: Scaled, step: StepPolicy, it: StepAdjus
     )
 
 
-def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
+def _step_alarm(spec: ModelSpec, part: Measured, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
     metric = None if step.metric is None else _metric(spec, scaled, step.metric)
-    return alarm_properties(step, evaluation(step), scaled.part, metric, "Capacity changes by a step.")
+    return alarm_properties(step, evaluation(step), part, metric, "Capacity changes by a step.")

@@ -8,7 +8,7 @@ from inferstack.catalog.metrics import COMPONENT_NAME
 from inferstack.check.rules.base import API, AWS, error
 from inferstack.facts.alarms import most_own_alarms, own_alarms
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.scaling import policies_of, scaled_parts, steps_of
+from inferstack.facts.scaling import policies_of, scaled_parts, steps_of, woken_for
 from inferstack.facts.walk import bases_of_adapters, components, models
 from inferstack.format.alarms import Alarms
 from inferstack.format.kinds import ModelSpec
@@ -40,13 +40,14 @@ def resource_count(spec: ModelSpec) -> dict[str, int]:
 def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
     scaled = scaled_parts(spec)
     policies = [policy for it in scaled for policy in policies_of(it)]
-    steps = [step for it in scaled for step in steps_of(it)]
+    steps = [(it, step) for it in scaled for _, step in steps_of(it)]
+    also_woken = sum(1 for it, step in steps for _ in woken_for(spec, it, step))
     return {
         "role, configuration, endpoint": 2 if isinstance(spec.execution_role, str) else 4,
         "models": len(models(spec)),
         "inference components": len(components(spec)),
-        # A step comes with the alarm that sets it off.
-        "scaling": len(scaled) + len(policies) + 2 * len(steps),
+        # A step comes with the alarms that set it off.
+        "scaling": len(scaled) + len(policies) + 2 * len(steps) + also_woken,
         "dashboard": int(spec.dashboard is not False),
     }
 
