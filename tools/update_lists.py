@@ -11,7 +11,9 @@ from typing import get_args
 from inferstack.catalog import images, metrics
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.kinds import KINDS
-from inferstack.format.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
+from inferstack.format.alarms import AlarmRule
+from inferstack.format.default_alarms import DEFAULT_ALARMS
+from inferstack.format.defaults import GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table
@@ -75,6 +77,9 @@ _ALARMS_TOP = """\
 The alarms that an endpoint has unless its spec says `alarms: {defaults: false}`. A rule of your own on a
 metric replaces the default for it; with `variant_name` or `inference_component`, only the one for that
 variant or component. Without `alarms.actions`, an alarm only changes its state and notifies nobody.
+
+The last two columns say on which healthy endpoint the alarm would always be on, and what keeps it from there,
+and on which sick endpoint it stays off.
 """
 _TAKEN_TOP = f"""\
 An adapter runs in the container of its base and on the base's copies. It has a default alarm on
@@ -120,6 +125,11 @@ def metrics_page() -> str:
     )
 
 
+def _minutes(rule: AlarmRule) -> str:
+    found = evaluation(rule)
+    return str(found.evaluation_periods * found.period // 60)
+
+
 def _kinds_section() -> str:
     rows = [
         (
@@ -142,9 +152,11 @@ def _alarms_section() -> str:
             f"`{it.rule.metric}`",
             str(it.rule.statistic),
             str(it.rule.threshold),
-            str(evaluation(it.rule).evaluation_periods),
+            _minutes(it.rule),
             "; ".join(_TITLES[one].lower() for one in get_args(metrics.Hosting) if one in it.hostings),
             cell(it.reason),
+            cell(it.false_alarm),
+            cell(it.blind_spot),
         )
         for it in DEFAULT_ALARMS
     ]
@@ -152,7 +164,16 @@ def _alarms_section() -> str:
         (f"`{word}`", f"{it.value:.0%}", cell(f"{it.reason} [Source]({it.source})"))
         for word, it in GPU_MEMORY_TAKEN.items()
     ]
-    heads = ("Metric", "Statistic", "Limit", "Minutes", "Endpoints", "Reason")
+    heads = (
+        "Metric",
+        "Statistic",
+        "Limit",
+        "Minutes",
+        "Endpoints",
+        "Reason",
+        "Healthy, yet on",
+        "Sick, yet off",
+    )
     of_alarms = f"{_ALARMS_TOP}\n{table(heads, alarms)}"
     return f"{of_alarms}\n{_TAKEN_TOP}\n{table(('In the name', 'Share', 'What sets it'), taken)}"
 

@@ -26,6 +26,7 @@ class Watch:
     unit: str | None = None
     datapoints: int | None = None
     reason: str = ""
+    period: int = 60
     is_named_plainly: bool = False
     """Whether the statistic is the metric's own, so that the logical id does not name it."""
 
@@ -33,22 +34,23 @@ class Watch:
 _FAILURES = Watch(
     "Invocation5XXErrors",
     _CALLS,
-    "Sum",
-    1,
-    "1",
+    "Average",
+    0.01,
+    "0.01",
     5,
     None,
     3,
-    "Requests fail on the server's side in most minutes.",
+    "One request in a hundred fails on the server's side in most minutes.",
 )
 _KILLED = "A container that runs out of memory is killed with all its requests."
 _FULL = "The next batch or model will not fit into the GPU's memory."
 _LOADING = "Requests wait for models to be loaded: more models are in use than fit into memory."
 _REFUSED = "Requests are refused for longer than a component takes to wake from zero copies."
 
+_MEMORY = Watch("MemoryUtilization", _FLEET, "Maximum", 90, "90 %", unit="Percent", reason=_KILLED)
 _OF_VARIANTS = (
     _FAILURES,
-    Watch("MemoryUtilization", _FLEET, "Maximum", 90, "90 %", unit="Percent", reason=_KILLED),
+    _MEMORY,
     Watch(
         "DiskUtilization",
         _FLEET,
@@ -63,11 +65,7 @@ _OF_VARIANTS = (
 _OF_MULTI_MODEL = Watch(
     "ModelLoadingWaitTime", _CALLS, "p90", 30_000_000, "30 s", 5, "Microseconds", reason=_LOADING
 )
-_OF_COMPONENTS = (
-    _FAILURES,
-    Watch("NoCapacityInvocationFailures", _CALLS, "Sum", 1, "1", 15, reason=_REFUSED),
-    Watch("MemoryUtilizationNormalized", _COPIES, "Maximum", 90, "90 %", unit="Percent", reason=_KILLED),
-)
+_NO_CAPACITY = Watch("NoCapacityInvocationFailures", _CALLS, "Sum", 1, "1", reason=_REFUSED, period=300)
 _GPU_MEMORY = Watch(
     "GPUMemoryUtilizationNormalized", _COPIES, "Average", 95, "95 %", unit="Percent", is_named_plainly=True
 )
@@ -92,11 +90,18 @@ def _variant_watches(endpoint: Endpoint) -> Iterator[Watch]:
 
 def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> list[str]:
     """Alarms of inference components: their logical ids."""
+    of_fleet = {"EndpointName": endpoint.name, "VariantName": VARIANT}
     return [
-        _alarm(stack, watch, part.name, {"InferenceComponentName": part.name}, [TOPIC])
-        for watch in (*_OF_COMPONENTS, _latency(endpoint, "p99", 5), _GPU_MEMORY)
-        for part in parts
+        *_of_parts(stack, parts, _FAILURES),
+        _alarm(stack, _MEMORY, VARIANT, of_fleet, [TOPIC]),
+        *_of_parts(stack, parts, _NO_CAPACITY, _latency(endpoint, "p99", 5), _GPU_MEMORY),
     ]
+
+
+def _of_parts(stack: Stack, parts: Sequence[Component], *watches: Watch) -> Iterator[str]:
+    for watch in watches:
+        for part in parts:
+            yield _alarm(stack, watch, part.name, {"InferenceComponentName": part.name}, [TOPIC])
 
 
 def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
@@ -121,7 +126,7 @@ def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics
         statistic=None if is_percentile else watch.statistic,
         extended_statistic=watch.statistic if is_percentile else None,
         unit=watch.unit,
-        period=60,
+        period=watch.period,
         evaluation_periods=watch.periods,
         datapoints_to_alarm=watch.datapoints,
         comparison_operator="GreaterThanOrEqualToThreshold",

@@ -32,6 +32,10 @@ _WITH_COMPONENTS: dict[str, Any] = {
         ("InvocationModelErrors", "Sum", _BOTH),
         ("NoCapacityInvocationFailures", "Sum", _COPIES_ONLY),
     ],
+    "Failing requests (share)": [
+        ("Invocation4XXErrors", "Average", _BOTH),
+        ("Invocation5XXErrors", "Average", _BOTH),
+    ],
     "GPU (%)": [("GPUUtilization", "Average", _INSTANCES), ("GPUMemoryUtilization", "Maximum", _INSTANCES)],
     "GPU, normalized (%)": [
         ("GPUUtilizationNormalized", "Average", _NORMALIZED),

@@ -46,7 +46,7 @@ def codes(data: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize(
     ("count", "change", "expected"),
     [
-        (110, {}, {"IS208"}),
+        (140, {}, {"IS208"}),
         (90, {}, set()),
         (198, {"alarms": False}, {"IS209"}),
         (197, {"alarms": False}, set()),

@@ -7,7 +7,7 @@ from support.resolving import Resolved, of_type
 
 from inferstack.catalog import document, metrics
 from inferstack.facts.alarms import is_taker
-from inferstack.format.defaults import DEFAULT_ALARMS
+from inferstack.format.default_alarms import DEFAULT_ALARMS
 from inferstack.format.model import FrameworkImage
 
 ALARM = "AWS::CloudWatch::Alarm"
@@ -347,7 +347,7 @@ def test_a_rule_can_be_for_one_component_and_the_others_keep_the_default(resolve
     found = alarms(
         resolve("components", f"{ADAPTER}\n    alarms: {{rules: [{rule}]}}"), "Invocation5XXErrors"
     )
-    assert [(it["Dimensions"][0]["Value"], it["Threshold"]) for it in found] == [("lora", 1), ("chat", 50)]
+    assert [(it["Dimensions"][0]["Value"], it["Threshold"]) for it in found] == [("lora", 0.01), ("chat", 50)]
 
 
 @pytest.mark.parametrize(
@@ -476,8 +476,31 @@ def test_an_adapter_has_no_alarm_that_says_what_the_one_of_its_base_says(resolve
         "Invocation5XXErrors",
         "NoCapacityInvocationFailures",
         "GPUMemoryUtilizationNormalized",
-        "MemoryUtilizationNormalized",
     }
+
+
+@pytest.mark.parametrize(("limits", "threshold"), [("max_memory_required_in_mb: 8192", 180), ("", None)])
+def test_memory_of_a_component_is_compared_with_what_it_may_take(
+    resolve: Resolved, limits: str, threshold: int | None
+) -> None:
+    needs = f"{{number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096, {limits}}}"
+    change = f"inference_components: {{chat: {{specification: {{compute_resource_requirements: {needs}}}}}}}"
+    template = resolve("components", change)
+    assert [it["Threshold"] for it in alarms(template, "MemoryUtilizationNormalized")] == (
+        [] if threshold is None else [threshold]
+    )
+    [of_instances] = alarms(template, "MemoryUtilization")
+    assert of_instances["Threshold"] == 90
+
+
+def test_refused_requests_count_if_callers_retry_every_five_minutes(resolve: Resolved) -> None:
+    (alarm,) = alarms(resolve("components", "{}"), "NoCapacityInvocationFailures")
+    assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["Statistic"]) == (300, 3, "Sum")
+
+
+def test_failures_are_a_share_so_that_traffic_alone_sets_nothing_off(resolve: Resolved) -> None:
+    (alarm,) = alarms(resolve("single", "{}"), "Invocation5XXErrors")
+    assert (alarm["Statistic"], alarm["Threshold"]) == ("Average", 0.01)
 
 
 def test_requests_to_an_adapter_may_be_refused_while_its_base_has_no_copies(resolve: Resolved) -> None:

@@ -10,7 +10,7 @@ from support.resolving import BASES, Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
 from inferstack.facts.quantity import is_time
-from inferstack.format.defaults import DASHBOARD_WIDGETS, DEFAULT_ALARMS, DefaultAlarm, Widget
+from inferstack.format.default_alarms import DASHBOARD_WIDGETS, DEFAULT_ALARMS, DefaultAlarm, Widget
 from inferstack.resolve.dashboard import ascii_json
 from inferstack.resolve.resource import at_deployment
 

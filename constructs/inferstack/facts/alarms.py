@@ -23,22 +23,19 @@ from inferstack.facts.walk import (
     runs,
     shadow_variants,
     watched_name,
+    whole_specifications,
 )
 from inferstack.format.alarms import AlarmMetricDataQuery, AlarmRule, Alarms
 from inferstack.format.autoscaling import StepPolicy
-from inferstack.format.defaults import (
-    DEFAULT_ALARMS,
-    FIELD_DEFAULTS,
-    GPU_MEMORY_TAKEN,
-    VARIABLES_OF_GPU_MEMORY_TAKERS,
-    DefaultAlarm,
-)
+from inferstack.format.default_alarms import DEFAULT_ALARMS, DefaultAlarm
+from inferstack.format.defaults import FIELD_DEFAULTS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from inferstack.format.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
+from inferstack.texts.placeholders import is_opaque
 
 # ---------------------------------------------------------------- how CloudWatch evaluates an alarm
 
@@ -164,7 +161,8 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
             taken = default.not_where_taken and takes_gpu_memory(spec, part)
             told = _is_known(default, part, metric) and _tells_more_than_the_base(spec, default, part)
             if told and not taken and not any(watches(rule, part) for rule in own):
-                yield _own_alarm(spec, ("alarms",), default.rule, part, metric, default.reason)
+                for rule in _fitted(spec, default, part):
+                    yield _own_alarm(spec, ("alarms",), rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
             yield _own_alarm(spec, ("alarms", "rules", index), rule, part, metric, "")
@@ -193,6 +191,26 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
     for default in DEFAULT_ALARMS if block.defaults else ():
         if hosting_of(spec) in default.hostings and not (default.not_where_cached and _keeps_models(spec)):
             yield default
+
+
+def _fitted(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> Iterator[AlarmRule]:
+    """The rule of a default alarm for one part of the endpoint; none if it cannot tell anything there."""
+    if not default.of_limit:
+        yield default.rule
+    elif (most := _most_to_least_memory(spec, part.values.get(COMPONENT_NAME, ""))) is not None:
+        yield msgspec.structs.replace(default.rule, threshold=round(float(default.rule.threshold) * most))
+
+
+def _most_to_least_memory(spec: ModelSpec, name: str) -> float | None:
+    """How many times the memory that it reserves a component may take; None if it does not say so.
+
+    Where several specifications say different things, the largest: an alarm must not be on for good.
+    """
+    found = [it.compute_resource_requirements for _, owner, it in whole_specifications(spec) if owner == name]
+    limits = [(it.min_memory_required_in_mb, it.max_memory_required_in_mb) for it in found if it is not None]
+    known = [it for it in limits if not any(bound is None or is_opaque(bound) for bound in it)]
+    shares = [most / least for least, most in known if least and most]
+    return max(shares) if shares and len(shares) == len(found) else None
 
 
 def _keeps_models(spec: ModelSpec) -> bool:

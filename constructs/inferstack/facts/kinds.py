@@ -13,7 +13,7 @@ import msgspec
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Hosting
 from inferstack.format import kinds
-from inferstack.format.defaults import DASHBOARD_WIDGETS, DEFAULT_ALARMS, DefaultAlarm, Widget
+from inferstack.format.default_alarms import DASHBOARD_WIDGETS, DEFAULT_ALARMS, DefaultAlarm, Widget
 from inferstack.format.kinds import ModelSpec
 
 

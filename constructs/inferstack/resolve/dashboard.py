@@ -13,7 +13,7 @@ import msgspec
 from inferstack.catalog import metrics, regions
 from inferstack.facts.measured import Measured, dashboard_name, measured
 from inferstack.facts.walk import hosting_of
-from inferstack.format.defaults import DASHBOARD_WIDGETS
+from inferstack.format.default_alarms import DASHBOARD_WIDGETS
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.resource import Resource, Resources, Value, substituted
 
