@@ -25,7 +25,7 @@ NUMBER = -1.8881545897087503e289
 REFERENCES = {"IS202", "IS206", "IS207", "IS281", "IS430", "IS802"}
 LEFT_OUT = {"kind", "env", "stages", "ignore", "load_test"}
 IAM_ARN = re.compile(r"\*|<\d+\.Arn>|arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}|\*|aws)?:\S+")
-TOKEN_LEFT = re.compile(r"[$#]\{Token\[|1\.888|18881")
+TOKEN_LEFT = re.compile(r"[$#]\{Token\[|1\.888|1888154589")
 
 
 def data_of(file: Path) -> dict[str, Any]:
