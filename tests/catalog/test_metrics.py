@@ -48,6 +48,7 @@ def test_every_name_is_on_a_page_of_aws_and_none_of_those_is_missing() -> None:
             "component",
             "Percent",
         ),
+        ("ContainerLatency", "instances", "AWS/SageMaker", "container", "Microseconds"),
         ("ApproximateBacklogSizePerInstance", "async", "AWS/SageMaker", "endpoint", "Count"),
         ("HasBacklogWithoutCapacity", "async", "AWS/SageMaker", "endpoint", "None"),
         ("ApproximateAgeOfOldestRequest", "async", "AWS/SageMaker", "endpoint", "Seconds"),

@@ -12,10 +12,6 @@ from inferstack.check.rules.containers.images import PROPOSED_TYPES
 @pytest.mark.parametrize(
     ("image", "said"),
     [
-        (
-            {"framework": "xgboost", "version": "1.7-1", "py_version": "py3"},
-            "remove `py_version`: there is one build of this version",
-        ),
         ({"framework": "tritn", "version": "26.05"}, "did you mean `triton`? allowed: `triton` and "),
         (
             {"framework": "djl-inference", "version": "0.33.0"},

@@ -1,9 +1,11 @@
 """Alarms watch the right number in the right unit."""
 
+import json
 from typing import Any
 
 import pytest
-from support.resolving import Resolved, of_type
+import yaml
+from support.resolving import BASES, Resolved, of_type
 
 from inferstack.catalog import document, metrics
 from inferstack.facts.alarms import is_taker
@@ -118,6 +120,25 @@ def test_a_metric_of_the_fleet_is_watched_on_the_variant(resolve: Resolved) -> N
     (alarm,) = alarms(resolve("components", change), "DiskUtilization")
     assert alarm["Namespace"] == "/aws/sagemaker/Endpoints"
     assert {d["Name"] for d in alarm["Dimensions"]} == {"EndpointName", "VariantName"}
+
+
+@pytest.mark.parametrize(("named", "name"), [(True, "second"), (False, "container-2")])
+def test_each_of_several_containers_is_watched_by_its_name(resolve: Resolved, named: bool, name: str) -> None:
+    containers = yaml.safe_load(BASES["pipeline"])["model"]["containers"]
+    if not named:
+        containers = [{key: it[key] for key in ("image", "model_data_url")} for it in containers]
+    rules = [{"metric": "ContainerLatency", "threshold": "500 ms"}]
+    change = json.dumps({"model": {"containers": containers}, "alarms": {"rules": rules}})
+    _, second = alarms(resolve("pipeline", change), "ContainerLatency")
+    dimensions = {it["Name"]: it["Value"] for it in second["Dimensions"]}
+    assert dimensions == {"EndpointName": "steps", "VariantName": "AllTraffic", "ContainerName": name}
+    assert second["Threshold"] == 500_000
+
+
+def test_an_alarm_on_what_the_endpoint_does_not_publish_is_not_made(resolve: Resolved) -> None:
+    template = resolve("single", "alarms: {rules: [{metric: LoadedModelCount, threshold: 5}]}")
+    assert not alarms(template, "LoadedModelCount")
+    assert all_alarms(template)
 
 
 def test_a_rule_of_your_own_replaces_the_default_for_its_metric(resolve: Resolved) -> None:

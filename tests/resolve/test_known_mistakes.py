@@ -19,14 +19,6 @@ REFUSED = {
         """,
         "IS412",
     ),
-    "more copies than the largest fleet holds": (
-        "components",
-        """
-        inference_components: {chat: {autoscaling: {min_capacity: 1, max_capacity: 40,
-          policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]}}}
-        """,
-        "IS422",
-    ),
     "a multi-model endpoint that is serverless": (
         "multi",
         """
@@ -76,11 +68,6 @@ REFUSED = {
         "single",
         "alarms: {rules: [{metric: ModelLatency, threshold: 500}]}",
         "IS803",
-    ),
-    "an alarm on a metric that the endpoint does not publish": (
-        "single",
-        "alarms: {rules: [{metric: LoadedModelCount, threshold: 5}]}",
-        "IS801",
     ),
     "a name that blocks the model's replacement": ("single", "model: {model_name: fixed}", "IS101"),
     "two containers in two ways": ("single", "model: {containers: []}", "IS320"),

@@ -157,6 +157,12 @@ def find(
     )
 
 
+def ignores_python(framework: str, version: str) -> bool:
+    """Whether there is this version, with no build of it for any version of Python."""
+    found = [rows for line in _lines(framework).values() if (rows := _of_version(line, version))]
+    return bool(found) and not any("py" in row for rows in found for row in rows)
+
+
 def architecture(instance_type: str) -> str:
     """The architecture of an instance type's processors, as the catalog calls it: arm64 means Graviton."""
     return "arm64" if _ARM64_FAMILY.fullmatch(_family(instance_type)) else "x86_64"
@@ -244,7 +250,9 @@ def _narrowed(
     """Rows whose ``argument`` is as wanted; with None, there must be at most one value to choose from."""
     column = _COLUMNS[argument]
     known = {row[column]: (row[column], *row.get(f"{column}_aliases", ())) for row in rows if column in row}
-    if wanted is None and len(known) <= 1:
+    # Like AWS's SDK: a version of Python says nothing where no build is made for one.
+    ignored = not known and argument == "py_version"
+    if ignored or (wanted is None and len(known) <= 1):
         return rows
     if wanted is None:
         raise UnknownImage(f"{image} exists in several flavours: {argument} must say which", sorted(known))

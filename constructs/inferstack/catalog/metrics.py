@@ -4,6 +4,8 @@ From https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html 
 asynchronous (async-inference-monitor.html) and serverless (serverless-endpoints-monitoring.html) endpoints.
 The metrics of streamed responses are from monitoring-detailed-observability-metric-mapping.html; multi-model
 endpoints do not have them, since a request for a stream cannot name one of many models.
+ContainerLatency is from multi-container-metrics.html: other metrics have values per container, too, but
+`metric` stands for those of the variant.
 An asynchronous endpoint publishes neither Invocations nor OverheadLatency, a serverless one hardly anything
 about instances; an alarm on a metric that is not published never leaves INSUFFICIENT_DATA.
 """
@@ -19,7 +21,7 @@ import msgspec
 from inferstack.catalog import cloudformation, text
 from inferstack.catalog.instances import Device
 
-Dimensions = Literal["variant", "component", "endpoint"]
+Dimensions = Literal["variant", "component", "container", "endpoint"]
 Namespace = Literal["AWS/SageMaker", "/aws/sagemaker/Endpoints", "/aws/sagemaker/InferenceComponents"]
 Hosting = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
 """How an endpoint runs its models, which determines the metrics that it publishes."""
@@ -27,11 +29,17 @@ Hosting = Literal["instances", "multi-model", "inference-components", "async", "
 ENDPOINT_NAME = "EndpointName"
 VARIANT_NAME = "VariantName"
 COMPONENT_NAME = "InferenceComponentName"
+CONTAINER_NAME = "ContainerName"
 """CloudWatch's names of the dimensions."""
 
 # Those for each word of ``Metric.dimensions``.
 DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(
-    {"variant": (ENDPOINT_NAME, VARIANT_NAME), "component": (COMPONENT_NAME,), "endpoint": (ENDPOINT_NAME,)}
+    {
+        "variant": (ENDPOINT_NAME, VARIANT_NAME),
+        "component": (COMPONENT_NAME,),
+        "container": (ENDPOINT_NAME, VARIANT_NAME, CONTAINER_NAME),
+        "endpoint": (ENDPOINT_NAME,),
+    }
 )
 
 

@@ -45,6 +45,9 @@ def measurement(
     """
     there = list(parts)
     found = metrics.find(wanted.metric, hosting)
+    if any(it.dimensions == "container" for it in found):
+        fix = "make a `cloudwatch.Metric` with its dimensions"
+        raise ValueError(f"{wanted.metric} is published for each container by itself; {fix}")
     if not found:
         raise ValueError(_unknown(wanted.metric, _names(there, hosting)))
     of_kind = publications(there, found)

@@ -7,7 +7,14 @@ import msgspec
 
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.instances import InstanceType
-from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME, Dimensions, Metric
+from inferstack.catalog.metrics import (
+    COMPONENT_NAME,
+    CONTAINER_NAME,
+    ENDPOINT_NAME,
+    VARIANT_NAME,
+    Dimensions,
+    Metric,
+)
 from inferstack.facts.once import found_once
 from inferstack.facts.walk import (
     component_variants,
@@ -17,6 +24,7 @@ from inferstack.facts.walk import (
     hosting_of,
     hosts,
     instance_types,
+    models,
 )
 from inferstack.format.alarms import Dashboard
 from inferstack.format.inference_component import InferenceComponent
@@ -28,7 +36,8 @@ MINUTE = 60
 
 
 class Measured(msgspec.Struct, frozen=True, dict=True):
-    """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself.
+    """A part of the endpoint that publishes metrics: a variant, one of its containers, a component, or the
+    endpoint itself.
 
     ``values`` are the values of its dimensions, in the catalog's order.
     """
@@ -85,6 +94,20 @@ def of_variant(endpoint: str, name: str, variant: Variant | None = None) -> Meas
     return Measured(name, "variant", {ENDPOINT_NAME: endpoint, VARIANT_NAME: name}, variant)
 
 
+def _of_containers(spec: ModelSpec) -> Iterator[Measured]:
+    """The containers of each variant, where there are several.
+
+    One without a name gets that of its place, as its log stream does:
+    https://docs.aws.amazon.com/sagemaker/latest/dg/inference-pipeline-logs-metrics.html
+    """
+    several = [it for _, _, model in models(spec) for it in model.containers or ()]
+    for _, variant in every_variant(spec):
+        values = measured_variant(spec, variant).values
+        for number, container in enumerate(several, start=1):
+            name = container.container_hostname or f"container-{number}"
+            yield Measured(name, "container", {**values, CONTAINER_NAME: name}, variant)
+
+
 def of_endpoint(name: str) -> Measured:
     """An endpoint by its name."""
     return Measured(name, "endpoint", {ENDPOINT_NAME: name})
@@ -109,6 +132,7 @@ def measured(spec: ModelSpec) -> Iterator[Measured]:
         yield measured_component(spec, name, component)
     for _, variant in every_variant(spec):
         yield measured_variant(spec, variant)
+    yield from _of_containers(spec)
     yield of_endpoint(spec.endpoint_name)
 
 

@@ -49,6 +49,12 @@ def goes_to_zero(scaling: Autoscaling) -> bool:
     return 0 in (scaling.min_capacity, *(it.scalable_target_action.min_capacity for it in actions))
 
 
+def most_capacity(scaling: Autoscaling) -> int:
+    """The highest maximum that the target has at any time: its own, or that of a scheduled action."""
+    later = (it.scalable_target_action.max_capacity for it in scaling.scheduled_actions or ())
+    return max([scaling.max_capacity, *(it for it in later if it is not None)])
+
+
 def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
     """The limits that allow both zero and more; with a maximum of 0 it stays off, whatever the requests."""
     if scaling.min_capacity == 0:

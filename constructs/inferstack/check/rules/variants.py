@@ -87,11 +87,11 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "volume_size_in_gb"), message, fix)
 
 
-@error("IS264", _VARIANT)
+@warning("IS264", _VARIANT)
 def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Problem]:
-    """`inference_ami_version` must fit the instance's accelerator.
+    """`inference_ami_version` should fit the instance's accelerator.
 
-    An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's.
+    An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's; either does nothing elsewhere.
     """
     for path, variant in every_variant(spec):
         ami = variant.inference_ami_version

@@ -9,7 +9,7 @@ from inferstack.check.rules.base import ALARM_PAGE, API, AWS, METRICS_PAGE, erro
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.alarms import evaluation, watches
 from inferstack.facts.measured import published, seconds_between_readings
-from inferstack.facts.walk import components, hosting_of, variants
+from inferstack.facts.walk import components, hosting_of, models, variants
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
@@ -39,11 +39,18 @@ def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
 
 def metrics_of_rule(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     """What the rule's metric may be on this endpoint: a component and a fleet may publish the same name."""
-    level = None if rule.variant_name is None else "variant"
-    if rule.inference_component is not None:
-        level = "component"
     found = () if rule.metric is None else metrics.find(rule.metric, hosting_of(spec))
-    return [it for it in found if level is None or it.dimensions == level]
+    levels = _levels(spec, rule)
+    return [it for it in found if it.dimensions in levels]
+
+
+def _levels(spec: ModelSpec, rule: AlarmRule) -> set[str]:
+    """Where the metric of a rule may be measured."""
+    if rule.inference_component is not None:
+        return {"component"}
+    several = any(model.containers for _, _, model in models(spec))
+    of_variant = {"variant", *(("container",) if several else ())}
+    return of_variant if rule.variant_name is not None else {*of_variant, "component", "endpoint"}
 
 
 @error("IS800", METRICS_PAGE)
@@ -60,19 +67,19 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
-@error("IS801", METRICS_PAGE)
+@warning("IS801", METRICS_PAGE)
 def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
-    """The metric of an alarm must be published for what the alarm watches.
+    """The metric of an alarm should be published for what the alarm watches.
 
-    An alarm whose metric has no data never goes off.
+    An alarm whose metric has no data would never go off, so none is made.
     """
     for path, rule, name in _on_sagemaker(spec):
         if _is_where_no_gpu_is(spec, rule, name):
             others = likest(name, _published_names(spec))
             fix = f"choose an instance type with GPUs, or another metric: {others}"
-            yield Problem((*path, "metric"), f"{name} is not published here because there is no GPU", fix)
+            yield Problem((*path, "metric"), f"no alarm: {name} is not published without a GPU", fix)
         elif metrics.find(name) and not metrics_of_rule(spec, rule):
-            of_hosting = metrics.find(name, hosting_of(spec))
+            of_hosting = metrics_of_rule(spec, AlarmRule(metric=name, threshold=0))
             where = (
                 "the variant or component that the alarm is for" if of_hosting else "this kind of endpoint"
             )
@@ -81,7 +88,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
                 if of_hosting
                 else f"available here: {likest(name, _published_names(spec))}"
             )
-            yield Problem((*path, "metric"), f"{name} is not published for {where}", fix)
+            yield Problem((*path, "metric"), f"no alarm: {name} is not published for {where}", fix)
 
 
 def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:

@@ -119,7 +119,9 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
     """The part of the endpoint that publishes exactly this metric."""
     known = (it for it in found.known if found.namespace == it.namespace)
     here = {it.dimensions for it in known if hosting_of(spec) in it.hostings}
-    looked_at = measured(spec) if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
+    # `metric` stands for all containers, and there is no key to choose one of them.
+    alike = [part for part in measured(spec) if part.level != "container"]
+    looked_at = alike if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
     return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
 
 

@@ -137,6 +137,7 @@ _ENDPOINTS = {
 _LEVELS = {
     "variant": "a variant's instances",
     "component": "an inference component",
+    "container": "one of several containers",
     "endpoint": "the endpoint as a whole",
 }
 

@@ -115,20 +115,24 @@ def model_has_an_image(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(path, "the model has no image", fix, lacks="image")
 
 
-@error("IS240", _SOURCE)
+@warning("IS240", _SOURCE)
 def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
-    """The URL of an `S3Prefix` must end in `/`.
+    """The URL of an `S3Prefix` should end in `/`.
 
-    A prefix without it also matches its neighbors.
+    A prefix without it also matches its neighbors. AWS's page demands the slash, but notebooks of AWS's own
+    do without it for a single archive. With `Gzip`, IS242 speaks of that.
     """
     for path, source in _sources(spec):
         if (
             source.s3_data_type == "S3Prefix"
             and not is_opaque(source.s3_uri)
             and not source.s3_uri.endswith("/")
+            and source.compression_type != "Gzip"
         ):
             message = f'the prefix "{source.s3_uri}" does not end in `/`'
-            fix = f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object'
+            fix = "write `s3_data_type: S3Object`"
+            if is_no_archive(source.s3_uri):
+                fix = f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object'
             yield Problem((*path, "s3_uri"), message, fix)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.check.rules.base import API, GUIDE, error, warning
-from inferstack.facts.scaling import first_copies
+from inferstack.facts.scaling import first_copies, most_capacity
 from inferstack.facts.walk import (
     Specification,
     component_variants,
@@ -185,7 +185,7 @@ class _Fleet(msgspec.Struct, frozen=True):
         if self.grows_with_copies:
             managed = self.variant.managed_instance_scaling
             return None if managed is None else managed.max_instance_count
-        return self.variant.initial_instance_count if self.scaling is None else self.scaling.max_capacity
+        return self.variant.initial_instance_count if self.scaling is None else most_capacity(self.scaling)
 
     @property
     def grows_with_copies(self) -> bool:
@@ -238,7 +238,7 @@ def _copies(component: InferenceComponent) -> dict[str, int]:
     start = first_copies(component)
     return {
         "start": start,
-        "most": start if component.autoscaling is None else component.autoscaling.max_capacity,
+        "most": start if component.autoscaling is None else most_capacity(component.autoscaling),
     }
 
 
@@ -271,17 +271,18 @@ def _too_few(fleet: _Fleet) -> int | None:
 def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """Each of the initial copies should fit into the space that the ones before it leave.
 
-    SageMaker does not spread a copy over instances. Checked by first fit, largest first, with accelerators,
-    vCPUs and memory.
+    SageMaker does not spread a copy over instances. Tried here by first fit, the largest first, with
+    accelerators, vCPUs and memory, on the instances that SageMaker may add for them, too.
     """
     for fleet in _fleets(spec):
-        count = fleet.variant.initial_instance_count
+        count = fleet.first_instances
         if count is None or _too_few(fleet) is not None:
             continue
         left_over = _without_place(fleet, count)
         if left_over is not None:
             message = f"no instance has room left for a copy of `{left_over}` beside the others"
-            fix = "raise `initial_instance_count`, or reserve less for each copy"
+            bound = fleet.limit if fleet.grows_with_copies else "`initial_instance_count`"
+            fix = f"raise {bound}, or reserve less for each copy"
             yield Problem((*fleet.path, "initial_instance_count"), message, fix)
 
 
@@ -306,11 +307,12 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
     return _accelerators(needs), 0 if cores is None else cores, 0 if memory is None else memory
 
 
-@error("IS422", _SCALING)
+@warning("IS422", _SCALING)
 def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """A component's maximum number of copies must fit on the largest fleet.
+    """A component's maximum number of copies should fit on the largest fleet.
 
-    Copies beyond the largest fleet can never start. Each component is checked by itself, by accelerators.
+    Copies beyond the largest fleet can never start, but AWS accepts a higher limit. Each component is looked
+    at by itself, by accelerators.
     """
     for fleet in _fleets(spec):
         for path, name, component, needs in fleet.tenants:
@@ -333,7 +335,8 @@ def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The maximum copies of all components should fit on the largest fleet together.
 
-    They rarely peak at the same time, so this may be intended.
+    Schedules that raise a maximum count, too. Components rarely peak at the same time, so this may be
+    intended.
     """
     for fleet in _fleets(spec):
         most = fleet.most_instances

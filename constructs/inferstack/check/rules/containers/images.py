@@ -53,6 +53,22 @@ def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
                 break
 
 
+@warning("IS708", _PATHS)
+def python_is_chosen(spec: ModelSpec) -> Iterator[Problem]:
+    """`py_version` should be left out for an image that AWS does not build for several versions of Python.
+
+    It is ignored, as AWS's SDK does.
+    """
+    for placed in containers(spec):
+        image = placed.image
+        if not isinstance(image, FrameworkImage) or image.py_version is None:
+            continue
+        with suppress(UnknownImage):
+            if images.ignores_python(image.framework, image.version):
+                message = f"{image.framework} {image.version} has no choice of Python"
+                yield Problem((*placed.path, "image", "py_version"), message, "remove `py_version`")
+
+
 def _at_fault(image: FrameworkImage, message: str) -> str:
     """The key of the image's wrong part."""
     if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
