@@ -3,9 +3,9 @@
     python -m tools.update_catalog            writes what has changed
     python -m tools.update_catalog --check    writes nothing, exits 1 and names what has changed
 
-Sources: botocore (API models, regions), cfn-lint (CloudFormation registry schemas), sagemaker-core
-(image registries). ``instance-types.csv`` and ``metrics.csv`` are kept by hand, the first from EC2's
-DescribeInstanceTypes, the second from CloudWatch's documentation.
+Sources: botocore (API models, regions), cfn-lint (CloudFormation registry schemas, forms of ids),
+sagemaker-core (image registries). ``instance-types.csv`` and ``metrics.csv`` are kept by hand, the first from
+EC2's DescribeInstanceTypes, the second from CloudWatch's documentation.
 """
 
 import difflib
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import cloudformation, generated_files, images, instances, regions
+from tools import cloudformation, generated_files, images, instances, regions, text_forms
 from tools.sources import Json, package_version
 
 DATA = generated_files.ROOT / "constructs" / "inferstack" / "catalog" / "data"
@@ -25,7 +25,8 @@ LINES_SHOWN = 20
 
 def generated() -> dict[Path, str]:
     """The text of every generated data file."""
-    documents = {**cloudformation.generate(), **images.generate(), **regions.generate()}
+    sources = (cloudformation, images, regions, text_forms)
+    documents = {name: document for source in sources for name, document in source.generate().items()}
     return {DATA / name: _render(document) for name, document in documents.items()}
 
 

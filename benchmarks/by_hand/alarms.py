@@ -27,8 +27,6 @@ class Watch:
     datapoints: int | None = None
     reason: str = ""
     period: int = 60
-    is_named_plainly: bool = False
-    """Whether the statistic is the metric's own, so that the logical id does not name it."""
 
 
 _FAILURES = Watch(
@@ -66,9 +64,7 @@ _OF_MULTI_MODEL = Watch(
     "ModelLoadingWaitTime", _CALLS, "p90", 30_000_000, "30 s", 5, "Microseconds", reason=_LOADING
 )
 _NO_CAPACITY = Watch("NoCapacityInvocationFailures", _CALLS, "Sum", 1, "1", reason=_REFUSED, period=300)
-_GPU_MEMORY = Watch(
-    "GPUMemoryUtilizationNormalized", _COPIES, "Average", 95, "95 %", unit="Percent", is_named_plainly=True
-)
+_GPU_MEMORY = Watch("GPUMemoryUtilizationNormalized", _COPIES, "Average", 95, "95 %", unit="Percent")
 
 
 def variant_alarms(stack: Stack, endpoint: Endpoint) -> list[str]:
@@ -110,7 +106,7 @@ def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
 
 
 def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics: list[str] | None) -> str:
-    named = "" if watch.is_named_plainly else watch.statistic[0].upper() + watch.statistic[1:]
+    named = watch.statistic[0].upper() + watch.statistic[1:]
     is_percentile = watch.statistic.startswith("p")
     said = f"{watch.statistic} of {watch.metric} of {title} reaches {watch.limit}. {watch.reason}".strip()
     dimension = cloudwatch.CfnAlarm.DimensionProperty

@@ -137,8 +137,12 @@ def test_the_image_suits_the_processor(
         (("triton", "26.5", "us-east-1", "ml.g5.xlarge"), "triton has no version '26.5'", "26.05"),
         (("triton", "26.05", "us-est-1", "ml.g5.xlarge"), "has not been published in us-est-1", "us-east-1"),
         (("triton", "26.05", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "gpu"),
-        (("triton", "26.05", "us-east-1", "ml.c7g.large"), "no image for arm64", "x86_64"),
-        (("sklearn", "1.2-1", "us-east-1", "ml.c7g.large"), "sklearn 1.2-1 has no image for arm64", "x86_64"),
+        (("triton", "26.05", "us-east-1", "ml.c7g.large"), "no image for Arm CPUs", "x86_64"),
+        (
+            ("sklearn", "1.2-1", "us-east-1", "ml.c7g.large"),
+            "sklearn 1.2-1 has no image for Arm CPUs",
+            "x86_64",
+        ),
         (("sklearn", "1.2-7", "us-east-1", "ml.c7g.large"), "sklearn has no version '1.2-7'", "1.0-1"),
         (("pytorch", "2.6", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "cpu"),
         (

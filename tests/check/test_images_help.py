@@ -99,7 +99,7 @@ ON_NOTHING = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency"
             "triton",
             "26.05",
             ON_INFERENTIA,
-            "choose an instance type with CPUs alone, such as ml.m5.xlarge, or with a GPU, such as ml.g5.xlarge",
+            "choose an instance type with x86 CPUs alone, such as ml.m5.xlarge, or with a GPU, such as ml.g5.xlarge",
         ),
         ("djl-lmi", "0.36.0", ON_GRAVITON, "choose an instance type with a GPU, such as ml.g5.xlarge"),
         (
@@ -119,16 +119,21 @@ ON_NOTHING = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency"
             "llama-cpp-arm64",
             "1.0.1",
             ON_CPUS,
-            "write `framework: llama-cpp`, or choose an instance type with Graviton, such as ml.c7g.xlarge",
+            "write `framework: llama-cpp`, or choose an instance type with Arm CPUs, such as ml.c7g.xlarge",
         ),
-        ("sklearn", "1.2-1", ON_GRAVITON, "choose an instance type with CPUs alone, such as ml.m5.xlarge"),
+        (
+            "sklearn",
+            "1.2-1",
+            ON_GRAVITON,
+            "choose an instance type with x86 CPUs alone, such as ml.m5.xlarge",
+        ),
         (
             "tensorflow",
             "2.19.0",
             ON_GRAVITON,
-            "choose an instance type with CPUs alone, such as ml.m5.xlarge, or with a GPU, such as ml.g5.xlarge",
+            "choose an instance type with x86 CPUs alone, such as ml.m5.xlarge, or with a GPU, such as ml.g5.xlarge",
         ),
-        ("triton", "1.0", ON_GRAVITON, "choose an instance type with x86_64 processors"),
+        ("triton", "1.0", ON_GRAVITON, "choose an instance type with x86 CPUs"),
     ],
 )
 def test_an_image_for_other_processors_is_sent_to_instances_that_have_them(

@@ -477,7 +477,8 @@ def test_grant_invoke_names_the_endpoint_and_its_components():
     user = iam.User(cdk.Stack.of(made), "User")
     made.grant_invoke(user)
     result = synthesised(made)
-    (statement,) = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    statement, token = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    assert (token["Action"], token["Resource"]) == ("sagemaker:CallWithBearerToken", "*")
     assert statement["Action"] == [
         "sagemaker:InvokeEndpoint",
         "sagemaker:InvokeEndpointAsync",

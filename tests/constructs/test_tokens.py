@@ -115,7 +115,7 @@ def _one_by_one(statement: Any) -> list[Any]:
 
 def _varies(statement: Any, *, lists: bool) -> bool:
     sid = statement.get("Sid", "")
-    return sid.startswith("ListModelFiles") or "Keys" in sid or (lists and sid == "JoinVpc")
+    return sid.startswith(("ListModelFiles", "DecryptFiles")) or "Keys" in sid or (lists and sid == "JoinVpc")
 
 
 def arns(resources: list[tuple[str, Any]]) -> list[str]:

@@ -38,7 +38,7 @@ env: {{region: us-east-1}}
 model:
   image: registry.acme.example/churn:1
   image_config: {{repository_access_mode: Vpc, repository_auth_config: {{repository_credentials_provider_arn: {}}}}}
-  vpc_config: {{subnets: [subnet-1, subnet-2], security_group_ids: [sg-1]}}
+  vpc_config: {{subnets: [subnet-11111111, subnet-22222222], security_group_ids: [sg-11111111]}}
 variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
 """
 HUB = """\

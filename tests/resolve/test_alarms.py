@@ -150,6 +150,15 @@ def test_a_rule_of_your_own_replaces_the_default_for_its_metric(resolve: Resolve
     assert default["Threshold"] != 50
 
 
+def test_the_usual_statistic_written_out_makes_no_other_alarm(resolve: Resolved) -> None:
+    change = "alarms: {{rules: [{{metric: ModelLatency, threshold: 2 s{}}}]}}"
+    usual, said, other = (
+        set(of_type(resolve("single", change.format(it)), ALARM))
+        for it in ("", ", statistic: p99", ", statistic: p90")
+    )
+    assert usual == said != other
+
+
 def test_two_rules_on_one_metric_make_two_alarms(resolve: Resolved) -> None:
     change = "alarms: {rules: [{metric: DiskUtilization, threshold: 50}, {metric: DiskUtilization, threshold: 80}]}"
     assert [a["Threshold"] for a in alarms(resolve("single", change), "DiskUtilization")] == [50, 80]

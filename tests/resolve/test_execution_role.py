@@ -163,7 +163,7 @@ def test_logs_are_written_for_the_endpoint_and_its_components_only(resolve: Reso
         ("variant: {enable_ssm_access: true}", "OpenSessions", "ssmmessages:OpenDataChannel"),
         (
             "execution_role: {kms_key_arns: ['arn:aws:kms:us-east-1:111122223333:key/abc']}",
-            "UseKeys",
+            "DecryptFiles",
             "arn:aws:kms:us-east-1:111122223333:key/abc",
         ),
     ],
@@ -188,6 +188,18 @@ def test_a_key_is_named_however_the_spec_names_it(resolve: Resolved, key: str, e
     assert expected in plain({**found.get("UseKeys", {}), **found.get("UseKeysByAlias", {})})
     grants = [it for it in found.values() if it["Action"] == ["kms:CreateGrant"]]
     assert [it["Condition"]["Bool"] for it in grants] == [{"kms:GrantIsForAWSResource": "true"}]
+
+
+@pytest.mark.parametrize(
+    ("key", "sid"), [("key/abc", "DecryptFiles"), ("alias/models", "DecryptFilesByAlias")]
+)
+def test_with_the_keys_of_model_files_the_role_may_read_and_no_more(
+    resolve: Resolved, key: str, sid: str
+) -> None:
+    change = f"execution_role: {{kms_key_arns: ['arn:aws:kms:us-east-1:111122223333:{key}']}}"
+    found = {name: it["Action"] for name, it in statements(resolve("single", change)).items()}
+    with_keys = {name: it for name, it in found.items() if any(one.startswith("kms:") for one in it)}
+    assert with_keys == {sid: ["kms:Decrypt"]}
 
 
 def test_stars_stand_only_where_iam_knows_no_resource(resolve: Resolved) -> None:

@@ -145,11 +145,10 @@ def test_a_key_that_is_known_by_alias_is_used_under_that_alias_only(resolve: Res
         "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://out/x/', kms_key_id: 'KEY'}}}",
         "endpoint_config: {data_capture_config: {destination_s3_uri: 's3://seen/x/', initial_sampling_percentage: 1,"
         " capture_options: [{capture_mode: Input}], kms_key_id: 'KEY'}}",
-        "execution_role: {kms_key_arns: ['KEY']}",
     ],
-    ids=["core dumps", "asynchronous answers", "captured data", "model files"],
+    ids=["core dumps", "asynchronous answers", "captured data"],
 )
-def test_a_key_of_files_in_s3_can_be_used_by_the_role(resolve: Resolved, text: str) -> None:
+def test_a_key_of_files_that_are_written_can_be_used_by_the_role(resolve: Resolved, text: str) -> None:
     use = statements(resolve("single", f"{{{text.replace('KEY', ARN)}}}"))["UseKeys"]
     assert [plain(it) for it in use["Resource"]] == [ARN]
     assert {"kms:Decrypt", "kms:GenerateDataKey"} <= set(use["Action"])

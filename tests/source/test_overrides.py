@@ -92,6 +92,13 @@ def test_what_no_stage_can_set_overrides_cannot_either(key: str, tmp_path: Path)
     assert problem.message == f"the overrides cannot set `{key}`"
 
 
+def test_a_forgotten_stage_is_said_once(tmp_path: Path) -> None:
+    tags = {str(it): "${stage}" for it in range(16)}
+    (problem,) = refused(tmp_path, {"description": "Ours in ${stage}.", "tags": tags})
+    assert problem.code == "IS034"
+    assert problem.message == "this text uses `${stage}`, as 16 more do, but no stage was chosen"
+
+
 def test_the_name_of_a_stage_needs_a_stage(tmp_path: Path) -> None:
     (problem,) = refused(tmp_path, {"description": "Ours in ${stage}."})
     assert (problem.code, problem.path) == ("IS034", ("description",))

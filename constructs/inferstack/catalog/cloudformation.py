@@ -86,6 +86,11 @@ def shape(type_name: str, definition: str = "") -> Mapping[str, Property]:
     )
 
 
+def text_form(name: str) -> str:
+    """The pattern of an id that the registry calls by a format, such as ``AWS::EC2::Subnet.Id``."""
+    return str(document("text_forms.json")[name])
+
+
 def definitions(type_name: str) -> tuple[str, ...]:
     """Names of the structures inside a resource type, sorted, without the resource itself (``""``)."""
     return tuple(name for name in _resources()[type_name]["definitions"] if name)

@@ -168,6 +168,11 @@ def architecture(instance_type: str) -> str:
     return "arm64" if _ARM64_FAMILY.fullmatch(_family(instance_type)) else "x86_64"
 
 
+def in_words(architecture: str) -> str:
+    """An architecture as people call it."""
+    return {"x86_64": "x86", "arm64": "Arm"}.get(architecture, architecture)
+
+
 def architectures(uri: str) -> frozenset[str]:
     """The architectures that AWS builds the images of a URI's repository for; empty if it is not AWS's."""
     image = ecr_image(uri)
@@ -219,7 +224,7 @@ def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
     if instance_type is not None and instance_type != SERVERLESS:
         wanted = architecture(instance_type)
     if wanted not in lines:
-        message = f"{framework} has no image for {wanted} processors, which {instance_type} has"
+        message = f"{framework} has no image for {in_words(wanted)} CPUs, which {instance_type} has"
         raise NoBuild(message, sorted(lines))
     return lines[wanted]
 
@@ -229,7 +234,7 @@ def _rows(framework: str, version: str, line: Mapping[str, Any]) -> list[Mapping
     elsewhere = [built_for for built_for, it in _lines(framework).items() if _of_version(it, version)]
     if found is None and elsewhere:
         here = next(built_for for built_for, it in _lines(framework).items() if it is line)
-        raise NoBuild(f"{framework} {version} has no image for {here} processors", elsewhere)
+        raise NoBuild(f"{framework} {version} has no image for {in_words(here)} CPUs", elsewhere)
     if found is None:
         known = sorted({*line["versions"], *line["aliases"]}, key=_natural, reverse=True)
         raise UnknownImage(f"{framework} has no version {version!r}", known)

@@ -129,6 +129,7 @@ _DO_NOT_FALL = frozenset(
         *("InvocationModelErrors", "InvocationFailures", "NoCapacityInvocationFailures", "ExpiredRequests"),
         *("RequestDownloadFailures", "ResponseUploadFailures", "NotificationFailures"),
         *("ModelCacheHit", "LoadedModelCount", "DiskUtilization", "HasBacklogWithoutCapacity"),
+        *("ApproximateBacklogSize", "MidStreamErrors"),
     }
 )
 

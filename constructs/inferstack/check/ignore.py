@@ -1,19 +1,24 @@
 """What a spec may ignore: warnings about specs. An unknown code silences nothing, and errors stay errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from inferstack.check.every_code import every_code
+from inferstack.check.references import REFERENCE_CODES
 from inferstack.check.rules.base import RULES
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity
+from inferstack.problems.codes import Code
 from inferstack.problems.file_codes import NO_SUCH_WARNING, NOT_IGNORABLE
 from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.triton.rules import RULES as TRITON_RULES
 
+_OF_SPECS: tuple[Mapping[str, Code], ...] = (RULES, TRITON_RULES, UPDATE_CODES, REFERENCE_CODES)
+"""The tables with warnings that a spec can cause."""
+
 
 def may_be_ignored(code: str) -> bool:
     """Whether a spec can turn off a code: it must be a warning about specs."""
-    entry = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
+    entry = next((table[code] for table in _OF_SPECS if code in table), None)
     return entry is not None and entry.severity is Severity.WARNING
 
 

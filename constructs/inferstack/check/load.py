@@ -16,7 +16,13 @@ from msgspec.structs import replace
 from inferstack.check.incomplete import problems_beside
 from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
-from inferstack.check.references import placeholder_problems, reference_problems, token_problems
+from inferstack.check.references import (
+    LITERAL_PLACEHOLDER,
+    literal_placeholders,
+    placeholder_problems,
+    reference_problems,
+    token_problems,
+)
 from inferstack.check.rules.asking import rule_problems
 from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
@@ -192,6 +198,9 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
     problems = [*of_triton, *rule_problems(spec, document), *beside]
+    if LITERAL_PLACEHOLDER not in ignored:
+        told = {problem.path for problem in problems}
+        problems.extend(it for it in literal_placeholders(document) if it.path not in told)
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
     return replace(loaded, warnings=in_file_order(problems))

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from inferstack.catalog.cloudformation import AS_WRITTEN, FORMS, REFERENCE
-from inferstack.problems import Problem, SpecPath
+from inferstack.problems import Problem, Severity, SpecPath
 from inferstack.problems.codes import CodeTable
 from inferstack.problems.words import choose, did_you_mean_then, listed
 from inferstack.source.document import Document
@@ -22,6 +24,7 @@ UNKNOWN_PLACEHOLDER = REFERENCE_CODES.error(
     "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
     _PSEUDO,
 )
+LITERAL_PLACEHOLDER = REFERENCE_CODES.warning("IS115", "A text has a `${…}` that nothing fills in.")
 NOT_RESOLVED = REFERENCE_CODES.error(
     "IS216",
     "A dynamic reference must name a value in `secretsmanager` or `ssm`: CloudFormation resolves"
@@ -50,6 +53,22 @@ def placeholder_problems(document: Document) -> Iterator[Problem]:
                     message = f"a spec cannot use `${{{name}}}`"
                 fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
                 yield document.problem(path, UNKNOWN_PLACEHOLDER, message, fix)
+
+
+# IAM's variables, which a policy may have, have a colon or are a single mark.
+_WORD = re.compile(r"\$\{[A-Za-z_]\w*\}")
+
+
+def literal_placeholders(document: Document) -> Iterator[Problem]:
+    """Every `${…}` in a document that looks like one to be filled in and stays as it is."""
+    known = [f"${{{name}}}" for name in ("stage", *PSEUDO_PARAMETERS)]
+    for path, text in document.texts_with("${"):
+        for name in dict.fromkeys(_WORD.findall(text)):
+            if name not in known:
+                message = f"nothing fills in `{name}`: it stays in the text as it is"
+                fix = did_you_mean_then(name, known, f"what is filled in: {listed(known)}")
+                found = document.problem(path, LITERAL_PLACEHOLDER, message, fix)
+                yield msgspec.structs.replace(found, severity=Severity.WARNING)
 
 
 def reference_problems(document: Document) -> Iterator[Problem]:

@@ -151,11 +151,16 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
 
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
-        return cdk.aws_iam.Grant.add_to_principal(
+        invoke = cdk.aws_iam.Grant.add_to_principal(
             grantee=grantee,
             actions=[f"sagemaker:{action}" for action in _INVOKE],
             resource_arns=[self.endpoint_arn, *self._component_arns()],
         )
+        # The OpenAI-compatible route takes a token, and IAM knows no resource of that action.
+        token = cdk.aws_iam.Grant.add_to_principal(
+            grantee=grantee, actions=["sagemaker:CallWithBearerToken"], resource_arns=["*"]
+        )
+        return invoke.combine(token)
 
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
         """A metric that SageMaker publishes for the endpoint, by AWS's name for it.

@@ -82,6 +82,12 @@ def storage_keys(spec: ModelSpec) -> Iterator[Named]:
     return (((*path, "kms_key_id"), key) for path, key in found if key is not None)
 
 
+def file_keys(spec: ModelSpec) -> Iterator[Named]:
+    """KMS keys that encrypt the model files."""
+    for index, key in enumerate(additions(spec).kms_key_arns):
+        yield ("execution_role", "kms_key_arns", index), key
+
+
 def topics(spec: ModelSpec) -> Iterator[Named]:
     """SNS topics that are notified of asynchronous responses."""
     asynchronous = endpoint_config(spec).async_inference_config
@@ -128,8 +134,8 @@ OurSid = Literal[
     "GrantKeys",
     "UseKeysByAlias",
     "GrantKeysByAlias",
-    "UseListedKeys",
-    "GrantListedKeys",
+    "DecryptFiles",
+    "DecryptFilesByAlias",
     "JoinVpc",
     "LookAtVpc",
     "NotifyTopics",

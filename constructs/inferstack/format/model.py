@@ -12,7 +12,7 @@ from inferstack.format.base import Block, form
 # ---------------------------------------------------------------- Triton model repositories
 
 TritonModel = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/TritonModelConfig"})]
-ArchiveName = Annotated[str, form(r"^[^/].*\.tar\.gz$")]
+ArchiveName = Annotated[str, form(r"^(?!(.*/)?\.\.?/)[^/].*\.tar\.gz$")]
 
 
 class TritonArchive(Block):

@@ -80,11 +80,16 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
 def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
     seen: Counter[str] = Counter()
     for alarm in own_alarms(spec):
-        statistic = "" if alarm.rule.statistic is None else pascal(alarm.rule.statistic)
+        # The usual statistic, too, so that it makes no other alarm when it is written out.
+        statistic = pascal(_statistic_of(alarm.rule, alarm.metric) or "")
         name = f"Alarm{pascal(watched_name(alarm.rule))}{statistic}{_suffix(alarm.part)}"
         seen[name] += 1
         # A second rule on the same number (a warning below the alarm, say) gets the next number.
         yield logical_id(name if seen[name] == 1 else f"{name}{seen[name]}"), alarm
+
+
+def _statistic_of(rule: AlarmRule | StepPolicy, metric: Metric | None) -> str | None:
+    return metric.statistic if rule.statistic is None and metric is not None else rule.statistic
 
 
 def rollback(
@@ -160,7 +165,7 @@ def _published(rule: AlarmRule | StepPolicy, period: int, part: Measured, metric
         Namespace=metric.namespace,
         MetricName=metric.name,
         Dimensions=dimensions(part.values, metric),
-        **_statistic(metric.statistic if rule.statistic is None else rule.statistic),
+        **_statistic(_statistic_of(rule, metric)),
         Unit=named_unit(metric),
         Period=period,
     )
@@ -203,7 +208,7 @@ def _description(
     rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: Measured, metric: Metric | None, reason: str
 ) -> str:
     moves = _MOVES.get(evaluation.comparison_operator, "crosses")
-    statistic = metric.statistic if rule.statistic is None and metric is not None else rule.statistic
+    statistic = _statistic_of(rule, metric)
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
     # A description is plain text, and cannot hold a number that only the deployment knows.
     is_token = not isinstance(rule.threshold, str) and is_opaque(rule.threshold)

@@ -187,8 +187,8 @@ def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
         *_read_files(needs.files),
         *_write_files(needs.writes),
         *_pull_images(needs),
-        *_use_keys((*needs.keys, *_one_by_one(extra.kms_key_arns))),
-        *_use_listed_keys(extra.kms_key_arns),
+        *_use_keys(needs.keys),
+        *_decrypt_files(extra.kms_key_arns),
         *_join_vpcs(needs.vpcs),
         *_named("NotifyTopics", ["sns:Publish"], needs.topics),
         *_named("AskRegistryCredentials", ["lambda:InvokeFunction"], needs.functions),
@@ -259,24 +259,32 @@ def _pull_images(needs: Needs) -> Iterator[Value]:
 
 
 def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
-    arns = [found for key in keys for found in key_arns(key)]
-    named = _once(arn for arn, alias in arns if alias is None)
+    named, places, known_as = _places_of_keys(keys)
     if named:
         yield _statement("UseKeys", _USE_KEY, named)
         yield _statement("GrantKeys", ["kms:CreateGrant"], named, _BY_SERVICE)
-    aliased = [(arn, alias) for arn, alias in arns if alias is not None]
-    if aliased:
-        places = _once(arn for arn, _ in aliased)
-        known_as = {"ForAnyValue:StringEquals": {"kms:ResourceAliases": _once(a for _, a in aliased)}}
+    if places:
         yield _statement("UseKeysByAlias", _USE_KEY, places, known_as)
         yield _statement("GrantKeysByAlias", ["kms:CreateGrant"], places, {**known_as, **_BY_SERVICE})
 
 
-def _use_listed_keys(arns: tuple[str, ...]) -> Iterator[Value]:
-    """Statements for a list that only the deployment knows, to which no other ARN can be added."""
-    if is_opaque(list(arns)):
-        yield _statement("UseListedKeys", _USE_KEY, list(arns))
-        yield _statement("GrantListedKeys", ["kms:CreateGrant"], list(arns), _BY_SERVICE)
+def _decrypt_files(keys: tuple[str, ...]) -> Iterator[Value]:
+    """Model files are only read, with their keys. A list that only the deployment knows stays whole."""
+    listed = is_opaque(list(keys))
+    named, places, known_as = (list(keys), [], {}) if listed else _places_of_keys(keys)
+    if named:
+        yield _statement("DecryptFiles", ["kms:Decrypt"], named)
+    if places:
+        yield _statement("DecryptFilesByAlias", ["kms:Decrypt"], places, known_as)
+
+
+def _places_of_keys(keys: Iterable[str]) -> tuple[list[Value], list[Value], dict[str, Value]]:
+    """ARNs of keys, those where a key is known by its alias, and the condition that names the aliases."""
+    arns = [found for key in keys for found in key_arns(key)]
+    aliased = [(arn, alias) for arn, alias in arns if alias is not None]
+    known_as: Value = {"kms:ResourceAliases": _once(alias for _, alias in aliased)}
+    named = _once(arn for arn, alias in arns if alias is None)
+    return named, _once(arn for arn, _ in aliased), {"ForAnyValue:StringEquals": known_as}
 
 
 def _one_by_one(texts: tuple[str, ...], instead: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -231,6 +231,9 @@ def _known(stage: str, names: tuple[str, ...]) -> str:
 
 
 def _leftovers(document: Document) -> Iterator[Problem]:
-    for path in _placeholders(document):
-        message = "this text uses `${stage}`, but no stage was chosen"
-        yield document.problem(path, codes.STAGE_NEEDED, message, _NEEDED_FIX)
+    found = list(_placeholders(document))
+    if found:
+        more = len(found) - 1
+        others = f", as {more} more {'do' if more > 1 else 'does'}" if more else ""
+        message = f"this text uses `${{stage}}`{others}, but no stage was chosen"
+        yield document.problem(found[0], codes.STAGE_NEEDED, message, _NEEDED_FIX)

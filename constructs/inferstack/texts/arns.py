@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from inferstack.catalog.cloudformation import text_form
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, PSEUDO_PARAMETERS, TOKEN
 
 _OUTER_COLON = re.compile(r":(?![^{}]*\})")
@@ -86,5 +87,7 @@ ALARM_ACTION = rf"^arn:aws[a-z\-]*:({'|'.join(kind.form for kind in ACTION_KINDS
 # https://docs.aws.amazon.com/kms/latest/developerguide/concepts.html#key-id
 
 _ALIAS = "alias/[A-Za-z0-9/_-]+"
-KMS_KEY = rf"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{{12}}:(key/[A-Za-z0-9-]+|{_ALIAS})|[A-Za-z0-9-]+|{_ALIAS})"
+# An alias can stand for an ID, and the registry's form of IDs has it, too.
+_ID = text_form("AWS::KMS::Key.Id").removeprefix("^").removesuffix("$")
+KMS_KEY = rf"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{{12}}:(key/[A-Za-z0-9-]+|{_ALIAS})|{_ID})"
 """A pattern for all four, to match a whole text."""

@@ -83,24 +83,26 @@ def _suggestion(region: str) -> str:
 
 
 class _Kind(NamedTuple):
-    """What an ARN names, and whether AWS refuses one from another account or region."""
+    """What an ARN names, whether AWS refuses one from another account or region, and whether it has a policy
+    of its own that may let another account use it."""
 
     what: str
     of_own_account: bool = False
     of_own_region: bool = False
+    may_be_shared: bool = False
 
 
 _ROLE = _Kind("role", of_own_account=True)
 _POLICY = _Kind("policy", of_own_account=True)
 # RDS's API reference says of KMS in general that a region cannot use another region's keys:
 # https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstanceReadReplica.html
-_VOLUME_KEY = _Kind("key", of_own_region=True)
+_VOLUME_KEY = _Kind("key", of_own_region=True, may_be_shared=True)
 # SageMaker answers "ARN should be scoped to correct region":
 # https://github.com/aws/amazon-sagemaker-examples/issues/1444
 _PACKAGE = _Kind("model package", of_own_region=True)
 # For these it is not documented. A key that S3 uses is in the bucket's region, which may be another one.
-_KEY = _Kind("key")
-_TOPIC = _Kind("topic")
+_KEY = _Kind("key", may_be_shared=True)
+_TOPIC = _Kind("topic", may_be_shared=True)
 _FUNCTION = _Kind("function")
 _HUB_CONTENT = _Kind("hub content")
 _RESERVATION = _Kind("reservation")
@@ -185,6 +187,20 @@ def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Problem]:
         if arn.kind.of_own_account and is_settled(arn.account) and arn.account not in (own, "aws"):
             message = f"the {arn.kind.what} belongs to account {arn.account}, but the stack to {own}"
             yield Problem(arn.path, message, f"use a {arn.kind.what} of {own}")
+
+
+@warning("IS717", _KMS)
+def keys_and_topics_are_of_the_account(spec: ModelSpec) -> Iterator[Problem]:
+    """KMS keys and SNS topics should belong to the stack's account.
+
+    Another account's are allowed if their policies let this one use them, which nothing here can see.
+    """
+    own = spec.account
+    for arn in _arns(spec) if own is not None and is_settled(own) else ():
+        if arn.kind.may_be_shared and is_settled(arn.account) and arn.account != own:
+            message = f"the {arn.kind.what} belongs to account {arn.account}, but the stack to {own}"
+            fix = f"use a {arn.kind.what} of {own}, or let its policy allow {own}, then ignore IS717"
+            yield Problem(arn.path, message, fix)
 
 
 @error("IS715", _KMS)

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import msgspec
 
-from inferstack.catalog.cloudformation import AS_WRITTEN
-from inferstack.check.rules.base import API, AWS, GUIDE, warning
+from inferstack.catalog.cloudformation import AS_WRITTEN, text_form
+from inferstack.check.rules.base import API, AWS, GUIDE, error, warning
 from inferstack.check.rules.containers.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import (
@@ -32,23 +32,67 @@ _VPC = f"{API}/API_VpcConfig.html"
 _ISOLATION = f"{GUIDE}/mkt-algo-model-internet-free.html"
 # A hub's models are named by owner and name; what begins with `/` is a folder in the container.
 _ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
+_REFERENCES = f"{AWS}/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
 _SSM = f"{GUIDE}/ssm-access.html"
 _CODE = f"{AWS}/secretsmanager/latest/userguide/hardcoded.html"
-_BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
+_IDS = {
+    "security_group_ids": ("sg-", "security group", "AWS::EC2::SecurityGroup.Id"),
+    "subnets": ("subnet-", "subnet", "AWS::EC2::Subnet.Id"),
+}
 
 
 @warning("IS249", _VPC)
 def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Problem]:
     """Security groups and subnets are named by their IDs: `sg-…`, `subnet-…`.
 
-    The API's own pattern allows their names, but a deployment does not find them.
+    The API's own pattern allows their names, but a deployment does not find them. The registry has the form.
     """
     for path, network in _networks(spec):
-        for key, (beginning, what) in _BEGINNINGS.items():
+        for key, (beginning, what, form) in _IDS.items():
+            is_id = re.compile(text_form(form)).fullmatch
             for index, found in enumerate(getattr(network, key)):
-                if not (found.startswith(beginning) or is_opaque(found) or PLACEHOLDER.search(found)):
+                if not (is_id(found) or is_opaque(found) or PLACEHOLDER.search(found)):
                     fix = f"write the ID, such as {beginning}0a1b2c3d4e5f60718"
                     yield Problem((*path, key, index), f"{describe(found)} is not a valid {what} ID", fix)
+
+
+@error("IS229", _VPC)
+def references_stand_for_one_id(spec: ModelSpec) -> Iterator[Problem]:
+    """An entry of `subnets` or `security_group_ids` cannot be a list with commas.
+
+    CloudFormation fills in references when its functions have run, so nothing splits the text.
+    """
+    for path, key, index, text in _references(spec):
+        if "," in re.sub(DYNAMIC_REFERENCE, "", text):
+            message = f"this entry of `{key}` has several IDs"
+            yield Problem((*path, key, index), message, "write each as an entry of its own")
+
+
+@warning("IS277", _REFERENCES)
+def a_reference_is_no_list(spec: ModelSpec) -> Iterator[Problem]:
+    """A reference to a parameter that is all of `subnets` should stand for one subnet.
+
+    If the parameter is a list, its text is not split, and the deployment fails.
+    """
+    for path, key, index, text in _references(spec):
+        alone = re.fullmatch(DYNAMIC_REFERENCE, text) is not None and _is_all(spec, path, key)
+        if key == "subnets" and alone:
+            message = "this reference stands for a single subnet: a list in the parameter is not split"
+            fix = "write a reference for each subnet, or ignore IS277 if one is all there is"
+            yield Problem((*path, key, index), message, fix)
+
+
+def _is_all(spec: ModelSpec, path: SpecPath, key: str) -> bool:
+    return any(where == path and len(getattr(network, key)) == 1 for where, network in _networks(spec))
+
+
+def _references(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, int, str]]:
+    """Each entry of a network that only the deployment knows: its network's path, its key and its place."""
+    for path, network in _networks(spec):
+        for key in _IDS:
+            for index, text in enumerate(getattr(network, key)):
+                if re.search(DYNAMIC_REFERENCE, text):
+                    yield path, key, index, text
 
 
 def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:

@@ -45,6 +45,7 @@ WHAT_A_PATTERN_MEANS = {
     r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$": (
         "a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id"
     ),
+    r"^(?!(.*/)?\.\.?/)[^/].*\.tar\.gz$": "a path below the prefix that ends in .tar.gz, without `..`",
     f"^{KMS_KEY}$": (
         "a KMS key's id, an alias such as alias/name, or the ARN of one: "
         "arn:aws:kms:us-east-1:111122223333:key/id"
@@ -72,7 +73,6 @@ WHAT_A_PATTERN_MEANS = {
     r"^[A-Za-z0-9]+$": "letters and digits",
     r"^P9[59]$": "P95 or P99",
     r"^IS[0-9]{3}$": "a warning's code: IS203",
-    r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
     r"^[\S]+$": "text without spaces",
     r"^(?:[\S]+)$": "text without spaces",
     r"^(?:[^:].*)$": "text on one line that does not begin with `:`",

@@ -163,11 +163,11 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "target_value"), message, "write a number above 0")
 
 
-@error("IS514", METRICS_PAGE)
+@warning("IS514", METRICS_PAGE)
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
-    """The target of a utilization must be one that the metric can reach.
+    """The target of a utilization should be one that the metric can reach.
 
-    A sum over devices is at most 100 times their number.
+    A sum over devices is at most 100 times their number. AWS accepts any target; nothing scales by this one.
     """
     for path, scaled, policy, metric, of_each in _bounded(spec):
         counts = _devices(scaled, metric) if metric.per_device is not None else [1]
@@ -235,7 +235,7 @@ def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Problem]:
     for path, scaled, _, metric in named_policies(spec):
         falls = all(it.falls_with_capacity for it in metrics.find(metric))
         if not falls and _published(spec, scaled, metric):
-            message = f"{metric} does not change when capacity is added"
+            message = f"{metric} does not fall in proportion when capacity is added"
             fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
             yield Problem((*path, "metric"), message, fix)
 

@@ -22,7 +22,7 @@ from inferstack.facts.scaling import (
     scaled_parts,
     steps,
 )
-from inferstack.facts.walk import is_async, policy_name, variant_scalings
+from inferstack.facts.walk import instance_types, is_async, policy_name, variant_scalings
 from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
@@ -191,6 +191,21 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Problem]:
                 )
                 metric = "a metric such as ApproximateBacklogSizePerInstance"
             yield Problem(it.path, message, f"add `policies:` with {metric} and a target")
+
+
+@warning("IS508", "user reports")
+def t2_does_not_scale(spec: ModelSpec) -> Iterator[Problem]:
+    """A variant on t2 instances should not scale.
+
+    RegisterScalableTarget was reported to answer "cannot register a variant with ml.t2.medium".
+    """
+    for it in scaled_parts(spec):
+        types = () if it.dimension != INSTANCE_COUNT or it.variant is None else instance_types(it.variant)
+        for name in types:
+            if name.startswith("ml.t2."):
+                message = f"AWS may refuse to scale a variant with {name}"
+                yield Problem(it.path, message, "choose a type of another family, such as ml.m5.large")
+                break
 
 
 @warning("IS523", _STEPS)

@@ -7,7 +7,15 @@ from inferstack.catalog import images
 from inferstack.catalog.images import ecr_image, is_ecr_without_account
 from inferstack.check.rules.base import API, AWS, CONTAINER_PAGE, error, warning
 from inferstack.facts.once import found_once
-from inferstack.facts.role import Named, baselines, core_dumps, hub_contents, login_functions, results
+from inferstack.facts.role import (
+    Named,
+    baselines,
+    core_dumps,
+    file_keys,
+    hub_contents,
+    login_functions,
+    results,
+)
 from inferstack.facts.triton import is_triton
 from inferstack.facts.walk import components, containers, model_containers, models, specifications
 from inferstack.format.inference_component import ComponentContainer
@@ -268,7 +276,7 @@ _FILES = ("model_data_url", "s3_uri", "artifact_url")
 
 @error("IS248", _RESOURCES)
 def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Problem]:
-    """Files, images, functions and hub contents cannot have wildcards or IAM variables in their names.
+    """Files, keys, images, functions and hub contents cannot have wildcards or IAM variables in their names.
 
     SageMaker looks for exactly this name, but in the role's policy it would allow more than intended.
     """
@@ -296,3 +304,4 @@ def _named(spec: ModelSpec) -> Iterator[Named]:
             yield (*placed.path, "image"), placed.image
     yield from login_functions(spec)
     yield from hub_contents(spec)
+    yield from file_keys(spec)

@@ -86,7 +86,8 @@ def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: 
             return f"write `framework: {namesake}`, which has it; allowed: {listed(unknown.allowed)}"
         return _choose(word, str(getattr(image, word)), unknown.allowed)
     if not _places(image):  # Nor for any other processor: the version or the flavor is wrong, too.
-        return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
+        built_for = listed([images.in_words(it) for it in unknown.allowed], quote="")
+        return f"choose an instance type with {built_for} CPUs"
     move, sibling = _move(image, instance_type), _sibling(image, instance_type)
     return move if sibling is None else f"write `framework: {sibling}`, or {move}"
 
@@ -100,11 +101,11 @@ def _move(image: FrameworkImage, instance_type: str | None) -> str:
 
 _GPU = "a GPU"
 PROPOSED_TYPES = (
-    ("CPUs alone", "ml.m5.xlarge"),
+    ("x86 CPUs alone", "ml.m5.xlarge"),
     (_GPU, "ml.g5.xlarge"),
     ("Inferentia2", "ml.inf2.xlarge"),
     ("Inferentia", "ml.inf1.xlarge"),
-    ("Graviton", "ml.c7g.xlarge"),
+    ("Arm CPUs", "ml.c7g.xlarge"),
 )
 """One instance type for each sort of processor that AWS builds images for."""
 _MOST_PLACES = 2
@@ -310,7 +311,8 @@ def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
     has = "x86_64" if name == SERVERLESS else images.architecture(name)
     built_for = images.architectures(placed.image) if isinstance(placed.image, str) else ()
     if built_for and has not in built_for:
-        yield f"the image is built for {listed(sorted(built_for))}", f"{has} processors"
+        built = listed([images.in_words(it) for it in sorted(built_for)], quote="")
+        yield f"the image is built for {built} CPUs", f"{images.in_words(has)} CPUs"
     host = instances.find(name)
     if host is None and name != SERVERLESS:
         return

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog import regions
 from inferstack.check.rules.base import API, AWS, GUIDE, POOLS_PAGE, error, warning
+from inferstack.facts.scaling import managed_scaling
 from inferstack.facts.walk import (
     component_variants,
     components,
@@ -28,6 +29,8 @@ _CREATE = f"{API}/API_CreateInferenceComponent.html"
 _SPECIFICATION = f"{API}/API_InferenceComponentSpecification.html"
 _RUNTIME = f"{API}/API_InferenceComponentRuntimeConfig.html"
 _SCALING = f"{API}/API_ProductionVariantManagedInstanceScaling.html"
+# What `MinInstanceCount: 0` was refused in.
+_NEVER_EMPTY = frozenset({"eu-west-3"})
 _TYPE = f"{AWS}/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
 
 _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
@@ -225,3 +228,21 @@ def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     if region is not None and regions.supports_inference_components(region) is False:
         message = f"CloudFormation's registry in {region} does not list AWS::SageMaker::InferenceComponent"
         yield Problem(("env", "region"), message, "use another region, or try it and ignore IS450")
+
+
+@warning("IS451", "user reports")
+def fleet_can_be_empty_there(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A fleet of inference components should not go to zero instances where that was refused.
+
+    In eu-west-3 SageMaker refused a minimum of 0 that it took in us-east-1; AWS lists no regions:
+    https://github.com/stdapi-ai/stdapi.ai/issues/43
+    """
+    region = region_of(spec)
+    for path, variant in variants(spec) if region in _NEVER_EMPTY else ():
+        managed, key = managed_scaling(spec, variant), "min_instance_count"
+        if managed is not None and managed.min_instance_count == 0:
+            is_said = managed == variant.managed_instance_scaling
+            where = (*path, "managed_instance_scaling", key) if is_said else ("env", "region")
+            message = f"in {region}, SageMaker was reported to refuse a fleet without instances"
+            fix = f"keep one with `managed_instance_scaling: {{{key}: 1, …}}`, or ignore IS451"
+            yield Problem(where, message, fix)
