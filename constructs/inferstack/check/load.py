@@ -198,7 +198,7 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
     problems = [*of_triton, *rule_problems(spec, document), *beside]
-    if LITERAL_PLACEHOLDER not in ignored:
+    if LITERAL_PLACEHOLDER not in spec.ignored_codes:
         told = {problem.path for problem in problems}
         problems.extend(it for it in literal_placeholders(document) if it.path not in told)
     if any(problem.severity is Severity.ERROR for problem in problems):
