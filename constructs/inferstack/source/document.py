@@ -70,7 +70,9 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def scalars(self) -> tuple[tuple[SpecPath, Any], ...]:
         """Everything in the data that is neither a mapping nor a list, with its path."""
-        return tuple(_scalars(self.data, ()))
+        found: list[tuple[SpecPath, Any]] = []
+        _collect_scalars(self.data, (), found)
+        return tuple(found)
 
     def texts_with(self, mark: str) -> Iterator[tuple[SpecPath, str]]:
         """Every text in the data that contains the mark, with its path."""
@@ -136,13 +138,13 @@ def read_document(path: Path | str) -> Document:
     return Document(file, compose(file, read_text(Path(path), file)))
 
 
-def _scalars(value: Any, path: SpecPath) -> Iterator[tuple[SpecPath, Any]]:
+def _collect_scalars(value: Any, path: SpecPath, found: list[tuple[SpecPath, Any]]) -> None:
     match value:
         case dict():
             for key, item in value.items():
-                yield from _scalars(item, (*path, key))
+                _collect_scalars(item, (*path, key), found)
         case list():
             for index, item in enumerate(value):
-                yield from _scalars(item, (*path, index))
+                _collect_scalars(item, (*path, index), found)
         case _:
-            yield path, value
+            found.append((path, value))
