@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CDK := node_modules/.ready
 
-.PHONY: synth test test-deploy test-torch check unit lock clean
+.PHONY: synth test test-deploy test-torch check unit mutate lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -32,6 +32,12 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 --no-deps \
 		--extra-index-url $(TORCH_INDEX) $(TORCH) filelock fsspec jinja2 markupsafe mpmath networkx sympy typing-extensions
 	@$(BIN)/python -m pytest tests/rehearsal/test_torchscript.py
+
+# By hand: a sample of 200 takes some minutes. Its libraries are not in the lock, which everybody installs.
+ROOM ?= resolve
+mutate: $(READY) ## small changes to the code of one package (ROOM=review) that no test notices
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'mutmut>=3.8,<4' 'pytest-cov>=7,<8'
+	@$(BIN)/python -m tools.mutate $(ROOM)
 
 lock: $(READY) ## the newest versions that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --extra node \
