@@ -8,12 +8,15 @@ from typing import Any
 from inferstack.check.structure.values import WHAT_A_PATTERN_MEANS
 from inferstack.problems.words import chosen, span
 from inferstack.texts.placeholders import OR_PLACEHOLDER
+from tools.generated_files import ROOT
 from tools.markdown import cell, table
 from tools.spec_places import PREFIX, Examples
 
 Schema = Mapping[str, Any]
 LONGEST_LIST = 12
 WIDTH = 110
+SHORTEST = ROOT / "docs" / "examples" / "kinds"
+"""A folder with the shortest spec of each kind that can be deployed, `KIND.yaml`."""
 KIND = "kind"
 # What readers look for, before what most specs leave out.
 FIRST = (
@@ -158,7 +161,15 @@ def _kinds(tags: Mapping[str, str], definitions: Schema, examples: Examples) -> 
         own = [tags[name] for name in names]
         keys = _keys(names[0], _of_kinds(definitions[names[0]], own))
         specs = "".join(_specs_of(tags[name], name, examples) for name in names)
-        yield f"## {anchors}{_values(own)}\n\n{specs}\n{keys}"
+        shortest = "\n".join(_shortest(tag) for tag in own)
+        yield f"## {anchors}{_values(own)}\n\n{shortest}\nMore specs:\n\n{specs}\n{keys}"
+
+
+def _shortest(tag: str) -> str:
+    """A whole spec of a kind, to begin with."""
+    file = SHORTEST / f"{tag}.yaml"
+    link = f"[{file.name}](examples/kinds/{file.name})"
+    return f"A whole spec, {link}:\n\n```yaml\n{file.read_text('utf-8')}```\n"
 
 
 def _specs_of(tag: str, name: str, examples: Examples) -> str:

@@ -1,0 +1,71 @@
+"""The specs that come with the repository are there to be copied: nothing is said against any of them."""
+
+from pathlib import Path
+
+import pytest
+from support.pages import code_blocks
+
+from inferstack.check.files import check_files, spec_files
+from inferstack.check.load import load_spec
+from inferstack.format.kinds import KINDS
+from tools import example_graph, generated_files
+from tools.spec_reference import SHORTEST
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+SPAM = DOCS / "examples" / "spam"
+# The only one that is wrong, on purpose: it shows what messages look like.
+CARELESS = DOCS / "examples" / "careless.yaml"
+# The page on constructs shows how a warning is acknowledged.
+WARNED = {"constructs": ["IS820"]}
+FOLDERS = ("model_specs", "tests/shapes", "docs/examples/greeting", "docs/examples/kinds", "docs/examples/spam")
+SPECS_ON_PAGES = [
+    (page, spec)
+    for page in (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+    for spec in (code_blocks(page, "yaml") if "```yaml" in page.read_text("utf-8") else ())
+    if spec.startswith(("kind:", "#")) and "\nkind:" in f"\n{spec}"
+]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_neither_error_nor_warning_about_a_folder_of_examples(folder: str) -> None:
+    assert [str(problem) for problem in check_files(spec_files(ROOT / folder))] == []
+
+
+def test_the_folders_have_every_example() -> None:
+    checked = {file for folder in FOLDERS for file in spec_files(ROOT / folder)}
+    assert {*(DOCS / "examples").rglob("*.y*ml")} - checked == {CARELESS}
+
+
+@pytest.mark.parametrize(("page", "spec"), SPECS_ON_PAGES, ids=[page.stem for page, _ in SPECS_ON_PAGES])
+def test_no_page_shows_a_spec_that_is_wrong(page: Path, spec: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{page.stem}.yaml"
+    file.write_text(spec, "utf-8")
+    assert [problem.code for problem in check_files([file])] == WARNED.get(page.stem, [])
+
+
+def test_an_example_turns_a_warning_off_and_says_why(tmp_path: Path) -> None:
+    file = ROOT / "model_specs" / "bert-large.yaml"
+    [ignored] = load_spec(file).spec.ignore
+    text, reason = file.read_text("utf-8").split("\nignore:")
+    assert f"code: {ignored.code}" in reason
+    (tmp_path / file.name).write_text(text, "utf-8")
+    assert [problem.code for problem in check_files([tmp_path / file.name])] == [ignored.code]
+
+
+@pytest.mark.parametrize("tag", [str(kind.__struct_config__.tag) for kind in KINDS])
+def test_every_kind_has_a_spec_of_a_few_lines(tag: str) -> None:
+    lines = (SHORTEST / f"{tag}.yaml").read_text("utf-8").splitlines()
+    assert lines[0] == f"kind: {tag}"
+    assert len(lines) < 15
+
+
+def test_the_graph_of_the_ensemble_is_small_and_what_its_script_writes() -> None:
+    assert generated_files.stale(example_graph.generate()) == []
+    assert (SPAM / "scorer.onnx").stat().st_size < 2048
+
+
+def test_the_graph_weighs_each_word_of_the_vocabulary() -> None:
+    source = (SPAM / "words.py").read_text("utf-8")
+    _, _, vocabulary = next(line for line in source.splitlines() if line.startswith("VOCABULARY")).partition("(")
+    assert len(vocabulary.rstrip(")").split(",")) == len(example_graph.WEIGHTS)
