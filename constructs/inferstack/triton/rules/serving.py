@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import filterfalse
 
 from inferstack.catalog.triton_container import (
     ADDITIONAL_ARGS,
@@ -16,6 +17,7 @@ from inferstack.catalog.triton_container import (
 )
 from inferstack.problems import Problem
 from inferstack.problems.words import listed
+from inferstack.texts.placeholders import tokens
 from inferstack.triton.model import Repository
 from inferstack.triton.rules.base import CONTAINER, Context, at, error, served, warning
 from inferstack.triton.rules.ensembles import reached
@@ -182,12 +184,13 @@ def command_line_stays_whole(repository: Repository, context: Context) -> Iterat
     """Names and arguments on Triton's command line must not be split there.
 
     Its script quotes neither the model's name nor additional arguments: both are split at white space.
+    What a token stands for is known at deployment only.
     """
     model = served(repository, context)
     if model is not None and not repository.multi_model and len(words(model.name)) > 1:
         message = f'the container cannot start "{model.name}": its name is split on the command line'
         yield Problem(at(model), message, f"call it `{'_'.join(words(model.name))}`")
-    for what in loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
+    for what in filterfalse(tokens, loose_words(words(context.environment.get(ADDITIONAL_ARGS, "")))):
         message = f"Triton does not start with {what} among its arguments"
         fix = "write --OPTION=VALUE, without spaces or quotes around it"
         yield Problem(context.variable(ADDITIONAL_ARGS), message, fix)
