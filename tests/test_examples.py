@@ -18,7 +18,13 @@ SPAM = DOCS / "examples" / "spam"
 CARELESS = DOCS / "examples" / "careless.yaml"
 # The page on constructs shows how a warning is acknowledged.
 WARNED = {"constructs": ["IS820"]}
-FOLDERS = ("model_specs", "tests/shapes", "docs/examples/greeting", "docs/examples/kinds", "docs/examples/spam")
+FOLDERS = (
+    "model_specs",
+    "tests/shapes",
+    "docs/examples/greeting",
+    "docs/examples/kinds",
+    "docs/examples/spam",
+)
 SPECS_ON_PAGES = [
     (page, spec)
     for page in (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
@@ -67,5 +73,7 @@ def test_the_graph_of_the_ensemble_is_small_and_what_its_script_writes() -> None
 
 def test_the_graph_weighs_each_word_of_the_vocabulary() -> None:
     source = (SPAM / "words.py").read_text("utf-8")
-    _, _, vocabulary = next(line for line in source.splitlines() if line.startswith("VOCABULARY")).partition("(")
+    _, _, vocabulary = next(line for line in source.splitlines() if line.startswith("VOCABULARY")).partition(
+        "("
+    )
     assert len(vocabulary.rstrip(")").split(",")) == len(example_graph.WEIGHTS)

@@ -158,6 +158,7 @@ def test_models_of_components_on_several_variants_are_named_by_the_components() 
         ({"env": {"regio": "us-east-1"}}, "did you mean `region`?"),
         ({"model": {"container": {"image": "x"}}}, "write its contents in the model itself"),
         (policy(steps=[]), "`step_policies`"),
+        (policy(metric="SageMakerVariantCPUUtilization"), "did you mean `CPUUtilization`?"),
         (rolled_back(["churn-errors"]), "write `{alarm_name: churn-errors}`"),
         (rolled_back([5]), "write keys under it"),
         (captured(["Input"]), "write `{capture_mode: Input}`"),

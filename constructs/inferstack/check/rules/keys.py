@@ -255,6 +255,8 @@ ROWS = (
         "A variant for inference components should not set `enable_ssm_access`.",
         of=InferenceComponentsSpec, at=variants, keys=("enable_ssm_access",), severity=_WARNING,
         message="SageMaker may refuse `{key}` with inference components", fix="remove it"),
+    # "ManagedInstanceScaling is only supported for inference component endpoints":
+    # https://github.com/hashicorp/terraform-provider-aws/pull/45926.
     Excluded("IS401", f"{API}/API_ProductionVariantManagedInstanceScaling.html",
         "`managed_instance_scaling` is only for endpoints with inference components.",
         at=_variants_without_components, keys=("managed_instance_scaling",),

@@ -34,7 +34,9 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
         if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
             meant = begun_by(name, fitting) or [*fitting, *metrics.names()]
-            fix = did_you_mean_then(name, meant, f"available here: {likest(name, fitting)}")
+            # SageMakerVariantCPUUtilization, say: made up in the style of the predefined ones.
+            plain = next((it for it in fitting if name.endswith(it)), name)
+            fix = did_you_mean_then(plain, meant, f"available here: {likest(name, fitting)}")
             yield Problem((*path, "metric"), f"AWS has no metric `{name}`", fix)
 
 

@@ -41,7 +41,8 @@ _NETWORK = ("vpc_config", "enable_network_isolation")
 def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A variant for inference components cannot have a model, weight or serverless setting.
 
-    The components bring the models, and requests name a component.
+    The components bring the models, and requests name a component. The weight is refused, too:
+    https://github.com/hashicorp/terraform-provider-aws/pull/44977
     """
     for path, variant in variants(spec):
         for key in _OF_MODELS:
@@ -110,17 +111,26 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Prob
 
 @error("IS405", _SPECIFICATION)
 def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """A component must run either a `container` or a model.
+    """A component must run a `container` or a model.
 
     The container of an adapter only names its files; IS433 checks those.
     """
     for path, name, it in whole_specifications(spec):
-        if it.container is not None and it.model_name is not None:
-            message = "`container` and `model_name` cannot be used together"
-            yield Problem((*path, "model_name"), message, "keep one of them")
-        elif it.container is None and it.model_name is None:
+        if it.container is None and it.model_name is None:
             fix = "add `container` with an image, or `model_name`"
             yield Problem(path, f"`{name}` has no container", fix, lacks="container")
+
+
+@warning("IS418", POOLS_PAGE)
+def container_and_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A component should run either a `container` or a model.
+
+    AWS's examples have both beside each other, and no page says which one runs.
+    """
+    for path, _, it in whole_specifications(spec):
+        if it.container is not None and it.model_name is not None:
+            message = "AWS does not say which one runs: `container` or `model_name`"
+            yield Problem((*path, "model_name"), message, "keep one of them")
 
 
 @error("IS406", _SPECIFICATION)
@@ -139,7 +149,8 @@ def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A component must start with at least one copy.
 
-    Scaling may remove all copies later, but a component without any cannot be created.
+    Scaling may remove all copies later, but a component without any cannot be created: "Inference components
+    copy count an integer larger than 0" (https://github.com/stdapi-ai/stdapi.ai/issues/43).
     """
     for path, _, component in components(spec):
         if component.runtime_config is not None and component.runtime_config.copy_count < 1:
@@ -198,11 +209,12 @@ def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Problem]:
                 yield Problem(where, f"two specifications are for {name}", "keep one for each instance type")
 
 
-@error("IS441", POOLS_PAGE)
+@warning("IS441", POOLS_PAGE)
 def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """Each specification must be for an instance type of the variant.
+    """Each specification should be for an instance type of the variant.
 
-    Any other type never appears in the fleet.
+    Any other type never appears in the fleet. AWS accepts it:
+    https://github.com/hashicorp/terraform-provider-aws/pull/48894
     """
     for path, _, component in components(spec):
         fleet = _fleet(spec, component)

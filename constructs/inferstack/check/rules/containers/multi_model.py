@@ -198,9 +198,6 @@ def _what_has_one(spec: ModelSpec) -> str:
     return "a container with one model" if several else f"`kind: {spec.kind}`"
 
 
-_FEWEST = 2
-
-
 def _mode(model: Model) -> str:
     config = model.inference_execution_config
     return "Serial" if config is None else config.mode
@@ -226,12 +223,23 @@ def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Problem]:
 
 @error("IS321", _SERIAL)
 def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Problem]:
-    """A pipeline needs two or more containers."""
+    """A pipeline needs containers."""
     for path, _, model in models(spec):
-        count = len(model.containers or ())
-        if count < _FEWEST:
-            message = f"the pipeline has {count} container{'' if count == 1 else 's'}"
-            yield Problem((*path, "containers"), message, "add `containers`, or choose another kind")
+        if not model.containers:
+            fix = "add `containers`, or choose another kind"
+            yield Problem((*path, "containers"), "the pipeline has no containers", fix)
+
+
+@warning("IS338", _SERIAL)
+def pipeline_has_several_containers(spec: PipelineSpec) -> Iterator[Problem]:
+    """A pipeline should have two or more containers, as AWS defines it.
+
+    SageMaker accepts a list of one, which is then no more than a model with one container.
+    """
+    for path, _, model in models(spec):
+        if model.containers is not None and len(model.containers) == 1:
+            message = "the pipeline has only one container"
+            yield Problem((*path, "containers"), message, "add another, or choose `kind: single-model`")
 
 
 @error("IS323", _DIRECT)
