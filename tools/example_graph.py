@@ -1,4 +1,4 @@
-"""Writes the ONNX graph of docs/examples/spam: score = sigmoid(counts × weights + bias).
+"""Writes the ONNX graph of docs/examples/spam: score = sigmoid(counts @ weights + bias).
 
     python -m tools.example_graph            writes it if it has changed
     python -m tools.example_graph --check    writes nothing, exits 1 if it is out of date
