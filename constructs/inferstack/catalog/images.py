@@ -187,6 +187,23 @@ def is_in_aws_registry(uri: str) -> bool:
     return image is not None and image.account in _accounts()
 
 
+def accounts_in(region: str, repository: str | None = None) -> frozenset[str]:
+    """The accounts that AWS publishes images from in a region: all, or those known to have a repository."""
+    registries: Mapping[str, Mapping[str, str]] = document("images.json")["registries"]
+    names = registries if repository is None else _registries().get(repository, ())
+    return frozenset(registries[name][region] for name in names if region in registries[name])
+
+
+@cache
+def _registries() -> Mapping[str, frozenset[str]]:
+    """The sets of registries that each repository is in; some have moved between versions."""
+    found: dict[str, frozenset[str]] = {}
+    lines = (line for lines in _frameworks().values() for line in lines.values())
+    for row in (row for line in lines for rows in line["versions"].values() for row in rows):
+        found[row["repository"]] = found.get(row["repository"], frozenset()) | {row["registries"]}
+    return found
+
+
 @cache
 def _accounts() -> frozenset[str]:
     registries: Mapping[str, Mapping[str, str]] = document("images.json")["registries"]

@@ -236,6 +236,23 @@ def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(path, message, fix)
 
 
+@warning("IS718", _PATHS)
+def registry_is_that_of_the_region(spec: ModelSpec) -> Iterator[Problem]:
+    """AWS's own images should come from one of AWS's accounts in the region.
+
+    Regions have accounts of their own, and a URI may be copied from elsewhere. Your accounts are not checked.
+    """
+    for path, uri in _uris(spec):
+        image = ecr_image(uri)
+        if image is None or not images.is_in_aws_registry(uri):
+            continue
+        region = region_of(spec) if has_pseudo_parameter(image.region) else image.region
+        known = images.accounts_in(region or "", image.repository)
+        if known and image.account not in images.accounts_in(region or ""):
+            message = f"AWS publishes nothing from {image.account} in {region}"
+            yield Problem(path, message, f"{image.repository} is there in {listed(sorted(known), quote='')}")
+
+
 def _is_elsewhere(place: str, region: str) -> bool:
     return place != region and not has_pseudo_parameter(place)
 
