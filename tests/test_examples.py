@@ -38,6 +38,11 @@ def test_neither_error_nor_warning_about_a_folder_of_examples(folder: str) -> No
     assert [str(problem) for problem in check_files(spec_files(ROOT / folder))] == []
 
 
+def test_the_examples_can_stand_in_one_account() -> None:
+    own = [file for folder in FOLDERS if folder != "tests/shapes" for file in spec_files(ROOT / folder)]
+    assert [str(problem) for problem in check_files(own)] == []
+
+
 def test_the_folders_have_every_example() -> None:
     checked = {file for folder in FOLDERS for file in spec_files(ROOT / folder)}
     assert {*(DOCS / "examples").rglob("*.y*ml")} - checked == {CARELESS}
