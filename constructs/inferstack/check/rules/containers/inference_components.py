@@ -41,8 +41,8 @@ _NETWORK = ("vpc_config", "enable_network_isolation")
 def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A variant for inference components cannot have a model, weight or serverless setting.
 
-    The components bring the models, and requests name a component. The weight is refused, too:
-    https://github.com/hashicorp/terraform-provider-aws/pull/44977
+    The components bring the models, and requests name a component. Terraform's provider, which is tested on AWS,
+    leaves the weight out: https://github.com/hashicorp/terraform-provider-aws/pull/44977
     """
     for path, variant in variants(spec):
         for key in _OF_MODELS:
@@ -213,7 +213,7 @@ def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """Each specification should be for an instance type of the variant.
 
-    Any other type never appears in the fleet. AWS accepts it:
+    Any other type never appears in the fleet. AWS accepts it, as tests for Terraform's provider report:
     https://github.com/hashicorp/terraform-provider-aws/pull/48894
     """
     for path, _, component in components(spec):
