@@ -41,8 +41,8 @@ _NETWORK = ("vpc_config", "enable_network_isolation")
 def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A variant for inference components cannot have a model, weight or serverless setting.
 
-    The components bring the models, and requests name a component. Terraform's provider, which is tested on AWS,
-    leaves the weight out: https://github.com/hashicorp/terraform-provider-aws/pull/44977
+    The components bring the models, and requests name a component. Terraform's provider, which is tested on
+    AWS, leaves the weight out: https://github.com/hashicorp/terraform-provider-aws/pull/44977
     """
     for path, variant in variants(spec):
         for key in _OF_MODELS:
