@@ -115,6 +115,9 @@ def _admit_placeholders(schema: Any) -> None:
     match schema:
         case {"type": "string", "pattern": str(pattern)}:
             schema["pattern"] = pattern + OR_PLACEHOLDER
+        case {"propertyNames": {"pattern": str(pattern)} as names, "additionalProperties": {"$ref": str()}}:
+            # Names of models and components: the values are blocks of their own.
+            names["pattern"] = pattern + OR_PLACEHOLDER
         case dict():
             for below in schema.values():
                 _admit_placeholders(below)

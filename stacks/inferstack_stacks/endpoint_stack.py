@@ -17,9 +17,10 @@ from aws_cdk import (
 )
 from constructs import Construct
 
-from inferstack.check.files import load_specs, stack_name, warnings_of
+from inferstack.check.files import load_specs, warnings_of
 from inferstack.check.in_stack import in_place
 from inferstack.check.load import LoadedSpec, structured
+from inferstack.check.unique_names import stack_name
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.names_taken import know_place, notes_on, settled
 from inferstack.constructs.rendered import AnySpec

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from support.resolving import BASES, merged
 
-from inferstack.check.files import TakenNames, names_taken_twice, taken_names
 from inferstack.check.load import parse_spec
+from inferstack.check.unique_names import TakenNames, names_taken_twice, taken_names
 
 
 def taken(base: str, change: str) -> TakenNames:

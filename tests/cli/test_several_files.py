@@ -2,8 +2,8 @@
 
 import pytest
 
-from inferstack.check.files import TakenNames, names_taken_twice, taken_names
 from inferstack.check.load import parse_spec
+from inferstack.check.unique_names import TakenNames, names_taken_twice, taken_names
 from inferstack.problems.file_codes import SAME_ENDPOINT
 
 Env = dict[str, str] | None

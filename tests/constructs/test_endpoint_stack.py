@@ -6,8 +6,8 @@ from support.cdk import crossings, spec, template
 from support.resolving import of_type, only
 
 from inferstack.check import load
-from inferstack.check.files import stack_name
 from inferstack.check.rules.asking import rule_problems
+from inferstack.check.unique_names import stack_name
 from inferstack.problems import SpecError
 from inferstack_stacks import EndpointStack
 from inferstack_stacks.endpoint_stack import StackOptions

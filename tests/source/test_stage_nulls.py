@@ -10,6 +10,7 @@ from inferstack.problems import Problem
 BASE = """\
 kind: single-model
 endpoint_name: churn
+ignore: [IS061]
 model:
   image: {framework: sklearn, version: 1.2-1}
   model_data_url: s3://acme-models/churn/model.tar.gz

@@ -131,9 +131,30 @@ def test_an_alias_into_the_base_can_be_overridden_in_one_place(tmp_path: Path) -
 # ---------------------------------------------------------------- ${stage}
 
 
-def test_the_name_is_put_into_values_and_not_into_keys() -> None:
-    document = Document.from_data({"${stage}": ["${stage}", {"a": "x-${stage}-${stage}"}], "n": 1})
-    assert at_stage(document, "prod").data == {"${stage}": ["prod", {"a": "x-prod-prod"}], "n": 1}
+def test_the_name_is_put_into_values_and_into_keys() -> None:
+    document = Document.from_data({"${stage}": ["${stage}", {"a-${stage}": "x-${stage}-${stage}"}], "n": 1})
+    assert at_stage(document, "prod").data == {"prod": ["prod", {"a-prod": "x-prod-prod"}], "n": 1}
+
+
+@pytest.mark.parametrize("key", ["chat-${stage}", "chat-prod"])
+def test_a_stage_overrides_what_has_its_name_in_the_key_however_it_is_written(key: str) -> None:
+    base = {"c": {"chat-${stage}": {"x": 1, "y": 2}}}
+    assert staged(base, {"c": {key: {"x": 3}}}) == {"c": {"chat-prod": {"x": 3, "y": 2}}}
+    assert staged(base, {"c": {key: None}}) == {"c": {}}
+
+
+def test_keys_that_a_stage_makes_the_same_are_said_at_that_stage(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(
+        "a:\n  x-prod: 1\n  x-${stage}: 2\nstages: {prod: {}, dev: {b: {'${stage}': 1, dev: 2}}}\n"
+    )
+    document = read_document(path)
+    for stage, at in (("prod", (3, 3)), ("dev", (4, 30))):
+        with pytest.raises(SpecError) as caught:
+            at_stage(document, stage)
+        found = [(problem.code, problem.line, problem.column) for problem in caught.value.problems]
+        assert found == [(file_codes.DUPLICATE_KEY, *at)]
+        assert f"are the same key at the stage `{stage}`" in caught.value.problems[0].message
 
 
 def test_other_placeholders_stay() -> None:
@@ -165,7 +186,9 @@ def test_without_a_stage_the_base_stands_alone() -> None:
         ({"a": "${stage}"}, True),
         ({"a": [{"b": "x${stage}"}]}, True),
         ({"a": "${AWS::Region}"}, False),
-        ({"${stage}": 1}, False),
+        ({"a": {"${stage}": 1}}, True),
+        ({"a": [{"x-${stage}": {}}]}, True),
+        ({"stages": {"prod": {"${stage}": 1}}}, False),
         ({"stages": {"prod": {"a": "${stage}"}}}, False),
         ({}, False),
     ],

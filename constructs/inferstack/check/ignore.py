@@ -8,11 +8,11 @@ from inferstack.check.rules.base import RULES
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity
 from inferstack.problems.codes import Code
-from inferstack.problems.file_codes import NO_SUCH_WARNING, NOT_IGNORABLE
+from inferstack.problems.file_codes import FILE_CODES, NO_SUCH_WARNING, NOT_IGNORABLE
 from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.triton.rules import RULES as TRITON_RULES
 
-_OF_SPECS: tuple[Mapping[str, Code], ...] = (RULES, TRITON_RULES, UPDATE_CODES, REFERENCE_CODES)
+_OF_SPECS: tuple[Mapping[str, Code], ...] = (RULES, TRITON_RULES, UPDATE_CODES, REFERENCE_CODES, FILE_CODES)
 """The tables with warnings that a spec can cause."""
 
 

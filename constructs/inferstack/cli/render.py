@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from inferstack.check.files import TakenNames, names_taken_twice, taken_names
 from inferstack.check.load import load_spec
+from inferstack.check.unique_names import TakenNames, names_taken_twice, taken_names
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from aws_cdk import App, Environment, Stack
 from constructs import Construct, IConstruct
 
-from inferstack.check.files import TakenName, known_as, same_name, taken_names, without_followers
 from inferstack.check.load import LoadedSpec
+from inferstack.check.unique_names import TakenName, known_as, same_name, taken_names, without_followers
 from inferstack.facts.scaling import scaled_parts
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import Problem, SpecError

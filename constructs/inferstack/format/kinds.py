@@ -127,8 +127,8 @@ class ModelSpec(Block):
     """Warnings to turn off because they do not apply to this spec: codes, or `{code, reason}`."""
     stages: dict[str, dict[str, Any]] | None = None
     """Overrides by stage name. The chosen stage's are merged deeply into the spec before anything else reads
-    it: mappings merge, lists and values replace, `null` removes a key. `${stage}` in a text becomes the
-    stage's name."""
+    it: mappings merge, lists and values replace, `null` removes a key. `${stage}` in a text or a key, such as
+    a component's name, becomes the stage's name."""
 
     @property
     def kind(self) -> str:

@@ -8,7 +8,7 @@ _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateE
 
 FILE_CODES = CodeTable()
 """What is reported before a spec is compared with the schema and the rules, or beside them."""
-_error = FILE_CODES.error
+_error, _warning = FILE_CODES.error, FILE_CODES.warning
 
 NO_FILE = _error("IS001", "There is no such file.")
 DIRECTORY = _error("IS002", "The path names a directory.")
@@ -50,19 +50,20 @@ NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
 NO_SPECS = _error("IS040", "The folder holds no spec file, or cannot be read.")
 SAME_ENDPOINT = _error(
     "IS041",
-    "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
+    "Two specs, or two stages of one, deploy endpoints of the same name into the same account and region. "
+    "Names are compared "
     "without regard to case, as SageMaker does.",
     _CREATE,
 )
 SAME_COMPONENT = _error(
     "IS042",
-    "Two specs deploy inference components of the same name into the same account and region. Such a "
-    "name must be unique there, even across endpoints.",
+    "Two specs, or two stages of one, deploy inference components of the same name into the same account "
+    "and region. Such a name must be unique there, even across endpoints.",
 )
 SAME_DASHBOARD = _error(
     "IS043",
-    "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
-    "Dashboards are shared by all regions.",
+    "Two specs, or two stages of one, write a dashboard of the same name in one account: the later one "
+    "would replace the other. Dashboards are shared by all regions.",
 )
 SAME_STACK = _error(
     "IS044",
@@ -74,6 +75,13 @@ SAME_SCALING = _error(
     "Two constructs of an app scale the same variant or inference component, which can have only one "
     "scalable target.",
     "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html",
+)
+
+MAYBE_SAME_NAME = _warning(
+    "IS061",
+    "Two specs, or two stages of one, take the same name and may be deployed into the same account and "
+    "region, which at least one of them does not name.",
+    _CREATE,
 )
 
 # ---------------------------------------------------------------- a spec in a stack, and what it ignores

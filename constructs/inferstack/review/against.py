@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.check.files import stack_name
 from inferstack.check.in_stack import in_place
 from inferstack.check.load import LoadedSpec, check_document, ruled
+from inferstack.check.unique_names import stack_name
 from inferstack.facts.walk import containers
 from inferstack.format.model import FrameworkImage
 from inferstack.problems import FilePlace, Problem, Severity, SpecError

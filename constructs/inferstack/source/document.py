@@ -78,6 +78,12 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Every text in the data that contains the mark, with its path."""
         return ((path, text) for path, text in self.scalars if isinstance(text, str) and mark in text)
 
+    def keys_with(self, mark: str) -> list[tuple[SpecPath, dict[str, Any]]]:
+        """Every key in the data that contains the mark: its path, and the mapping that it is in."""
+        found: list[tuple[SpecPath, dict[str, Any]]] = []
+        _collect_keys(mark, self.data, (), found)
+        return found
+
     def rewritten(self, found: str, key: str, text: str) -> "Document":
         """The document with ``key: text`` in place of the top-level key ``found``."""
         entries = self.tree.by_key
@@ -148,3 +154,17 @@ def _collect_scalars(value: Any, path: SpecPath, found: list[tuple[SpecPath, Any
                 _collect_scalars(item, (*path, index), found)
         case _:
             found.append((path, value))
+
+
+def _collect_keys(
+    mark: str, value: Any, path: SpecPath, found: list[tuple[SpecPath, dict[str, Any]]]
+) -> None:
+    match value:
+        case dict():
+            found.extend(((*path, key), value) for key in value if mark in key)
+            for key, item in value.items():
+                if isinstance(item, (dict, list)):
+                    _collect_keys(mark, item, (*path, key), found)
+        case list():
+            for index, item in enumerate(value):
+                _collect_keys(mark, item, (*path, index), found)

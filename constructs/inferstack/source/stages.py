@@ -1,8 +1,8 @@
 """One spec for several stages.
 
 ``stages: {prod: {…}}`` says what is different in a stage. Choosing a stage merges it into the spec:
-mappings key by key, anything else as a whole; ``null`` removes a key. ``${stage}`` in a text
-becomes the stage's name.
+mappings key by key, anything else as a whole; ``null`` removes a key. ``${stage}`` in a text or
+in a key becomes the stage's name, in both before they are merged.
 """
 
 import re
@@ -37,7 +37,7 @@ def stage_names(document: Document) -> tuple[str, ...]:
 
 def uses_stage(document: Document) -> bool:
     """Whether the spec uses ``${stage}`` outside of ``stages``, so that it needs a stage to be deployed."""
-    return any(True for _ in _placeholders(document))
+    return next(_placeholders(document), None) is not None
 
 
 def at_stage(document: Document, stage: str | None) -> Document:
@@ -46,8 +46,8 @@ def at_stage(document: Document, stage: str | None) -> Document:
     A mapping that both the base and the stage have keeps its position in the base.
 
     Raises:
-        SpecError: when ``stages`` is malformed or too long, the stage unknown, or ``${stage}`` left without
-            a stage.
+        SpecError: when ``stages`` is malformed or too long, the stage unknown, ``${stage}`` left without a
+            stage, or two keys of a mapping the same at this stage.
     """
     too_many = _too_many(document)
     if too_many is not None:
@@ -60,11 +60,11 @@ def at_stage(document: Document, stage: str | None) -> Document:
     base = _without_stages(document.tree)
     if stage is None:
         return Document(document.file, base)
-    override = _override(document, stage)
+    base, override = _with_name(base, stage), _override(document, stage)
     if override is None:
-        return Document(document.file, _with_name(base, stage))
-    nulls = _nulls_of(stage, base, override)
-    return Document(document.file, _with_name(_merged(base, override), stage), nulls)
+        return Document(document.file, base)
+    override = _with_name(override, stage)
+    return Document(document.file, _merged(base, override), _nulls_of(stage, base, override))
 
 
 def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
@@ -77,7 +77,7 @@ def overridden(document: Document, overrides: Mapping[str, Any], stage: str | No
     over = Document.from_data(overrides, document.file)
     problems = [
         *_same_in_all(over, (), over.data, "the overrides"),
-        *(_leftovers(over) if stage is None else ()),
+        *(_leftovers(over) if stage is None else _named_twice(over, stage)),
     ]
     if problems:
         raise SpecError(problems)
@@ -154,7 +154,10 @@ def _with_name(tree: Node, stage: str) -> Node:
 def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
     match node.entries:
         case dict() as entries:
-            named_entries = {name: Entry(at, named(below)) for name, (at, below) in entries.items()}
+            named_entries = {
+                name.replace(PLACEHOLDER, stage): Entry(at, named(below))
+                for name, (at, below) in entries.items()
+            }
             return mapping_node(node.at, named_entries)
         case list() as entries:
             return list_node(node.at, [Entry(at, named(below)) for at, below in entries])
@@ -164,9 +167,10 @@ def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
             return node
 
 
-def _placeholders(document: Document) -> Iterator[SpecPath]:
-    """The paths of texts with `${stage}`, outside of ``stages``."""
-    return (path for path, _ in document.texts_with(PLACEHOLDER) if path[0] != STAGES)
+def _placeholders(document: Document) -> Iterator[tuple[SpecPath, bool]]:
+    """The paths of texts with `${stage}` outside of ``stages``, and whether the text is the last key."""
+    yield from ((path, False) for path, _ in document.texts_with(PLACEHOLDER) if path[0] != STAGES)
+    yield from ((path, True) for path, _ in document.keys_with(PLACEHOLDER) if path[0] != STAGES)
 
 
 # ---------------------------------------------------------------- problems
@@ -214,7 +218,9 @@ def _same_in_all(
 def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]:
     if stage is None:
         yield from _leftovers(document)
-    elif STAGES not in document.data:
+        return
+    yield from _named_twice(document, stage)
+    if STAGES not in document.data:
         if not _NAME.fullmatch(stage):
             message = f"{describe(stage)} is not a valid stage name"
             yield document.problem((), codes.STAGE_NAME, message, _NAME_FIX)
@@ -233,7 +239,24 @@ def _known(stage: str, names: tuple[str, ...]) -> str:
 def _leftovers(document: Document) -> Iterator[Problem]:
     found = list(_placeholders(document))
     if found:
+        path, key = min(found, key=lambda it: document.position(it[0], key=it[1]))
         more = len(found) - 1
         others = f", as {more} more {'do' if more > 1 else 'does'}" if more else ""
         message = f"this text uses `${{stage}}`{others}, but no stage was chosen"
-        yield document.problem(found[0], codes.STAGE_NEEDED, message, _NEEDED_FIX)
+        yield document.problem(path, codes.STAGE_NEEDED, message, _NEEDED_FIX, key=key)
+
+
+def _named_twice(document: Document, stage: str) -> Iterator[Problem]:
+    """Keys of one mapping that are the same once `${stage}` is the stage's name.
+
+    A key of the stage and one of the spec that become the same are merged, and so not reported.
+    """
+    for path, around in document.keys_with(PLACEHOLDER):
+        if path[0] == STAGES and path[1:2] != (stage,):
+            continue
+        key = path[-1]
+        named = str(key).replace(PLACEHOLDER, stage)
+        for other in around:
+            if other != key and other.replace(PLACEHOLDER, stage) == named:
+                message = f"`{key}` and `{other}` are the same key at the stage `{stage}`"
+                yield document.problem(path, codes.DUPLICATE_KEY, message, "keep one of them", key=True)

@@ -1,0 +1,312 @@
+"""Names that must be unique in an account and region, across specs and across the stages of a spec.
+
+Two specs go to the same place for certain if they are deployed at once (at the same stage) and name the same
+account and region, or none, since then both get those of the credentials. At different stages, they must
+name both: the same credentials need not be used. Where one of them leaves something open, the place may be
+the same, and that is a warning.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+
+from inferstack.check.load import LoadedSpec
+from inferstack.facts.measured import named_dashboard
+from inferstack.facts.walk import components
+from inferstack.problems import FilePlace, Problem, Severity, SpecPath
+from inferstack.problems.file_codes import (
+    MAYBE_SAME_NAME,
+    SAME_COMPONENT,
+    SAME_DASHBOARD,
+    SAME_ENDPOINT,
+    SAME_SCALING,
+    SAME_STACK,
+)
+from inferstack.problems.words import listed
+from inferstack.source.document import Position
+from inferstack.texts.placeholders import without_pseudo_parameters
+
+_ENDPOINT_NAME = ("endpoint_name",)
+_WHAT = {
+    SAME_ENDPOINT: "endpoint name",
+    SAME_COMPONENT: "inference component name",
+    SAME_DASHBOARD: "dashboard name",
+    SAME_STACK: "stack name",
+    SAME_SCALING: "scalable target",
+}
+
+
+_ANOTHER = "give one of them another name, or another `env`"
+
+
+class TakenName(msgspec.Struct, frozen=True):
+    """A name, the code of the problem if it is taken twice, and where the spec gives the name."""
+
+    code: str
+    name: str
+    path: SpecPath
+    at: Position
+
+    @property
+    def is_regional(self) -> bool:
+        """False for a dashboard, whose name is shared by all regions.
+
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
+        """
+        return self.code != SAME_DASHBOARD
+
+    @property
+    def scope(self) -> str:
+        """Where the name must be unique."""
+        return "account and region" if self.is_regional else "account"
+
+
+class TakenNames(msgspec.Struct, frozen=True):
+    """The names that a spec takes at one stage. Account and region are None if the spec names none.
+
+    ``ignored`` are the codes of the warnings that the spec turns off.
+    """
+
+    file: str
+    stage: str | None
+    account: str | None
+    region: str | None
+    names: tuple[TakenName, ...]
+    ignored: frozenset[str] = frozenset()
+
+
+def taken_names(loaded: LoadedSpec) -> TakenNames:
+    """Every name in a spec that must be unique in an account and region."""
+    spec, document = loaded.spec, loaded.document
+    names = (TakenName(code, name, path, document.position(path)) for code, path, name in _names(loaded))
+    ignored = frozenset(spec.ignored_codes)
+    return TakenNames(document.file, loaded.stage, spec.account, spec.region, tuple(names), ignored)
+
+
+def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
+    yield SAME_ENDPOINT, _ENDPOINT_NAME, one.spec.endpoint_name
+    yield SAME_STACK, _ENDPOINT_NAME, stack_name(one.spec.endpoint_name)
+    for path, name, _ in components(one.spec):
+        yield SAME_COMPONENT, path, name
+    if board := named_dashboard(one.spec):
+        yield SAME_DASHBOARD, *board
+
+
+def stack_name(endpoint_name: str) -> str:
+    """The endpoint's name, with a word in front if CloudFormation would refuse its first character.
+
+    A stack's name cannot contain a function, so ``churn-${AWS::Region}`` becomes `churn-Region`.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+    """
+    name = without_pseudo_parameters(endpoint_name)
+    return name if name[0].isalpha() else f"endpoint-{name}"
+
+
+def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
+    """What identifies a name: another one is different if it differs in any of these."""
+    return name.code, name.name.casefold(), account, region if name.is_regional else None
+
+
+def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
+    """The problem of a name that is already taken; ``by`` says by what."""
+    message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {taken.scope}'
+    return Problem(taken.path, message, fix, taken.code, at=FilePlace(file, *taken.at))
+
+
+def without_followers(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems of one spec without consequential ones: if two endpoints have the same name, so do the
+    stacks and dashboards that are named after them.
+    """
+    if all(it.code != SAME_ENDPOINT for it in problems):
+        return list(problems)
+    return [it for it in problems if it.code == SAME_ENDPOINT or it.path != _ENDPOINT_NAME]
+
+
+# ---------------------------------------------------------------- which uses of a name clash
+
+
+class _Use(NamedTuple):
+    """A name as one spec takes it at one stage."""
+
+    by: TakenNames
+    taken: TakenName
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        return self.taken.code, self.taken.name.casefold()
+
+    @property
+    def place(self) -> tuple[str | None, ...]:
+        """Account, and the region if the same name is another one in another region."""
+        return (self.by.account, self.by.region) if self.taken.is_regional else (self.by.account,)
+
+
+class _Clash(NamedTuple):
+    """Uses of one name: an error if they are in the same place for certain, a warning if they may be.
+
+    It is reported at the last one.
+    """
+
+    uses: tuple[_Use, ...]
+    severity: Severity
+
+
+_Judge = Callable[[_Use, _Use], Severity | None]
+
+
+def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:
+    """The names that are taken twice for certain, by specs that are all deployed at once.
+
+    Each is reported at the later spec.
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
+    """
+    return [it for it in names_that_clash(specs) if it.severity is Severity.ERROR]
+
+
+def names_that_clash(specs: Iterable[TakenNames]) -> list[Problem]:
+    """The names that are taken twice, or may be, by specs and stages that are deployed at once or one after
+    the other.
+
+    A file without stages is deployed at every stage. A file with stages is deployed at those or as it stands,
+    without any: its bare spec is not deployed beside its own stages, nor beside those of other files.
+    """
+    specs = list(specs)
+    staged = frozenset(one.file for one in specs if one.stage is not None)
+
+    def judge(one: _Use, other: _Use) -> Severity | None:
+        return _judged(one, other, staged)
+
+    clashes = (*_between_files(specs, judge), *_between_stages(specs, judge))
+    return [it for clash in clashes for it in _problems(clash)]
+
+
+def _judged(one: _Use, other: _Use, staged: frozenset[str]) -> Severity | None:
+    """ERROR if both are deployed to the same place, WARNING if they may be, None if they are not."""
+    stages = (one.by.stage, other.by.stage)
+    everywhere = any(it.by.stage is None and it.by.file not in staged for it in (one, other))
+    at_once = everywhere or stages[0] == stages[1]
+    if not at_once and None in stages:
+        return None
+    places = list(zip(one.place, other.place, strict=True))
+    if any(here != there and None not in (here, there) for here, there in places):
+        return None
+    certain = all(here == there and (at_once or here is not None) for here, there in places)
+    return Severity.ERROR if certain else Severity.WARNING
+
+
+def _between_files(specs: Iterable[TakenNames], judge: _Judge) -> Iterator[_Clash]:
+    """Names that an earlier spec takes as well, or may take."""
+    earlier: dict[tuple[str, str], list[_Use]] = {}
+    for one in specs:
+        clashes: list[_Clash] = []
+        for use in (_Use(one, taken) for taken in one.names):
+            others = earlier.setdefault(use.identity, [])
+            judged = [(other, judge(use, other)) for other in others if not _are_stages(use, other)]
+            found = (
+                _Clash((it, use), severity) for severity in Severity for it, is_ in judged if is_ is severity
+            )
+            clashes += islice(found, 1)
+            _remember(use, others)
+        yield from _without_followers(clashes)
+
+
+def _are_stages(one: _Use, other: _Use) -> bool:
+    """Whether these are stages of one file; specs made in Python have no file, and no stages either."""
+    return one.by is other.by or (one.by.file == other.by.file and one.by.stage != other.by.stage)
+
+
+def _remember(use: _Use, others: list[_Use]) -> None:
+    """Adds a use of the name, unless two files have used it in the same way: a third would tell nothing new,
+    and a thousand would have to be compared with one another.
+    """
+    way = (use.by.stage, *use.place)
+    if len({it.by.file for it in others if (it.by.stage, *it.place) == way}) < len((use.by.file, "another")):
+        others.append(use)
+
+
+def _between_stages(specs: Iterable[TakenNames], judge: _Judge) -> Iterator[_Clash]:
+    """Names that several stages of a file take."""
+    files: dict[str, dict[tuple[str, str], list[_Use]]] = {}
+    for one in specs:
+        if one.stage is not None:
+            for use in (_Use(one, taken) for taken in one.names):
+                files.setdefault(one.file, {}).setdefault(use.identity, []).append(use)
+    for of_file in files.values():
+        yield from _without_followers([it for uses in of_file.values() for it in _of_stages(uses, judge)])
+
+
+def _of_stages(uses: Sequence[_Use], judge: _Judge) -> Iterator[_Clash]:
+    by_place: dict[tuple[str | None, ...], list[_Use]] = {}
+    for use in uses:
+        by_place.setdefault(use.place, []).append(use)
+    for place, those in by_place.items():
+        if None not in place and len(those) > 1:
+            yield _Clash(tuple(those), Severity.ERROR)
+    unclear = tuple(
+        it for it in uses if any(judge(it, other) is Severity.WARNING for other in uses if other is not it)
+    )
+    if unclear:
+        yield _Clash(unclear, Severity.WARNING)
+
+
+def _without_followers(clashes: list[_Clash]) -> list[_Clash]:
+    """If two endpoints have the same name, so do the stacks and dashboards that are named after them."""
+    taken = [it.uses[-1].taken for it in clashes]
+    if all(it.code != SAME_ENDPOINT for it in taken):
+        return clashes
+    both = zip(clashes, taken, strict=True)
+    return [clash for clash, it in both if it.code == SAME_ENDPOINT or it.path != _ENDPOINT_NAME]
+
+
+# ---------------------------------------------------------------- in words
+
+_OWN_STAGES = {
+    SAME_ENDPOINT: ("deploying one updates the stack of the other", 'write `endpoint_name: "{}-${{stage}}"`'),
+    SAME_STACK: ("deploying one updates the stack of the other", "give one of them another `endpoint_name`"),
+    SAME_COMPONENT: (
+        "the second one cannot be created",
+        'write `"{}-${{stage}}"` for it, here and wherever it is named',
+    ),
+    SAME_DASHBOARD: ("the later one replaces the other", 'write `dashboard_name: "{}-${{stage}}"`'),
+}
+"""For a name that several stages of a file take: what happens, and how to make it differ."""
+
+
+def _problems(clash: _Clash) -> Iterator[Problem]:
+    """The problem of a clash, unless the spec ignores it."""
+    (other, _), (by, taken) = clash.uses[0], clash.uses[-1]
+    certain = clash.severity is Severity.ERROR
+    code = taken.code if certain else MAYBE_SAME_NAME
+    if certain or code not in by.ignored:
+        say = _said_of_stages if other.file == by.file and other.stage != by.stage else _said_of_files
+        message, fix = say(clash, taken)
+        yield Problem(taken.path, message, fix, code, clash.severity, FilePlace(by.file, *taken.at))
+
+
+def _said_of_files(clash: _Clash, taken: TakenName) -> tuple[str, str]:
+    (before, there), (by, _) = clash.uses
+    here = at = ""
+    if before.stage != by.stage and None not in (before.stage, by.stage):
+        here, at = f" of the stage `{by.stage}`", f" at the stage `{before.stage}`"
+    where = f"{before.file}:{there.at.line}{at}"
+    message = f'the {_WHAT[taken.code]} "{taken.name}"{here} is taken by {where}'
+    if clash.severity is Severity.ERROR:
+        return f"{message}, for the same {taken.scope}", _ANOTHER
+    fix = f"give one of them another name, or name the {taken.scope} of both under `env`"
+    return f"{message}, which may be for the same {taken.scope}", fix
+
+
+def _said_of_stages(clash: _Clash, taken: TakenName) -> tuple[str, str]:
+    stages = listed([it.by.stage for it in clash.uses], last="and")
+    then, fix = _OWN_STAGES[taken.code]
+    fix, same = (
+        fix.format(taken.name),
+        f'the stages {stages} take the same {_WHAT[taken.code]}, "{taken.name}"',
+    )
+    if clash.severity is Severity.ERROR:
+        return f"{same}, in the same {taken.scope}: {then}", f"{fix}, or another `env` in one of them"
+    message = f"{same}, and may be for the same {taken.scope}: then, {then}"
+    return message, f"{fix}; or if their accounts differ, name them: `env: {{account: …}}` in each stage"
