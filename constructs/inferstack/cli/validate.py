@@ -18,6 +18,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     against = "also report what deploying would do to this template's stack, or to the stacks of a folder"
     command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
+    foreign = "compare even with a template that inferstack has not made"
+    command.add_argument("--foreign", action="store_true", help=foreign)
     command.add_argument("--strict", action="store_true", help="fail on warnings, too")
 
 
@@ -49,6 +51,7 @@ def _with_updates(
         stage=options.stage,
         region=options.region,
         folders=[path for path in options.paths if is_folder(path)],
+        foreign=options.foreign,
     )
     for note in comparison.notes:
         tell(printable(note))

@@ -127,6 +127,12 @@ POLICY_NAME_TAKEN = _warning(
     "AWS refuses that instead is not confirmed.",
     _PUT_POLICY,
 )
+GONE = _warning(
+    "IS893",
+    "A resource is removed or replaced that no other problem is about: an alarm, the dashboard, or something "
+    "that no spec has made.",
+    _REPLACEMENT,
+)
 
 LEFT_OVER_CODES = CodeTable()
 """What is reported about templates without a spec. No spec could ignore it, so it has a table of its own."""

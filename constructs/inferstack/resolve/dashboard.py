@@ -18,7 +18,7 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.resource import Resource, Resources, Value, substituted
 
 DASHBOARD = "Dashboard"
-_TYPE = "AWS::CloudWatch::Dashboard"
+DASHBOARD_TYPE = "AWS::CloudWatch::Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html
 _MOST_METRICS = 500
@@ -36,7 +36,9 @@ def resolve_dashboard(spec: ModelSpec, alarms: Sequence[str] = ()) -> Resources:
         return {}
     arns = [f"{logical_id}.Arn" for logical_id in alarms]
     body = substituted(ascii_json(_body(spec, arns)), attributes=arns)
-    return {DASHBOARD: Resource(_TYPE, {"DashboardName": name, "DashboardBody": body}, ("dashboard",))}
+    return {
+        DASHBOARD: Resource(DASHBOARD_TYPE, {"DashboardName": name, "DashboardBody": body}, ("dashboard",))
+    }
 
 
 def ascii_json(value: Value) -> str:

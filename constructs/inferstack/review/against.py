@@ -15,7 +15,8 @@ from inferstack.problems import FilePlace, Problem, Severity, SpecError
 from inferstack.problems.update_codes import LEFT_OVER, OTHER_STACK, UNCLEAR, UPDATE_CODES
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint import ENDPOINT
-from inferstack.review import components, endpoint, fleet, role
+from inferstack.resolve.template import SOURCE_METADATA
+from inferstack.review import components, endpoint, fleet, removed, role
 from inferstack.review.role import changed_rights
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Fate, Update, update_of
@@ -53,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     components.policy_renamed,
     components.policy_name_taken,
     role.policies_at_once,
+    removed.removed_or_replaced,
 )
 """The rules on updates. Each yields what one should know about the update that it is given."""
 
@@ -79,6 +81,7 @@ def compare_with(
     stage: str | None,
     region: str | None,
     folders: Iterable[Path],
+    foreign: bool = False,
 ) -> Comparison:
     """Compares specs with previous templates. Specs with errors are left out: they deploy nothing.
 
@@ -90,6 +93,7 @@ def compare_with(
         template. folders: folders whose spec files are all among ``files``: a template that came from one of
         these
             folders and that no spec makes any more is reported.
+        foreign: whether to compare with templates that inferstack has not made, too.
     """
     result = Comparison()
     try:
@@ -107,7 +111,10 @@ def compare_with(
             for one in document.specs
         ]
         claimed |= {template.file for _, found in own for template in found}
-        _compare_document(own, against, region, result)
+        refused = [] if foreign else list(_not_ours(own))
+        result.problems.extend(refused)
+        if not refused:
+            _compare_document(own, against, region, result)
     if is_folder:
         result.problems.extend(left_over(templates, claimed, files, folders))
     return result
@@ -216,6 +223,16 @@ def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Pro
         "folder that holds no other"
     )
     return one.document.problem(_NAME, UNCLEAR, message, fix)
+
+
+def _not_ours(own: list[tuple[LoadedSpec, list[PreviousTemplate]]]) -> Iterator[Problem]:
+    """Reports templates whose endpoint does not come from a spec: every template of ours says where from."""
+    found = {template.file: template for _, templates in own for template in templates}
+    for template in found.values():
+        if ENDPOINT in template.resources and template.source_of(ENDPOINT) is None:
+            message = f"inferstack has not made this template: `{ENDPOINT}` has no `{SOURCE_METADATA}`"
+            fix = "compare with that of the endpoint's own stack; to compare all the same, add `--foreign`"
+            yield Problem(FilePlace(template.file), message, fix, OTHER_STACK)
 
 
 def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:

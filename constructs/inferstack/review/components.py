@@ -33,10 +33,11 @@ def name_taken(update: Update) -> Iterator[Problem]:
 
 
 def _move(update: Update, before: Component, after: Component) -> str:
-    if before.variant != after.variant:
+    if before.variant is not None and before.variant != after.variant:
         return f"from the variant `{before.variant}` to `{after.variant}`"
     old = deployed.endpoint_name(update.before)
-    return f"from the endpoint `{old}` to `{update.spec.endpoint_name}`"
+    where = "another endpoint" if old is None else f"the endpoint `{old}`"
+    return f"from {where} to `{update.spec.endpoint_name}`"
 
 
 def removed_or_renamed(update: Update) -> Iterator[Problem]:
@@ -122,7 +123,7 @@ def rebased(update: Update) -> Iterator[Problem]:
     for name, after in deployed.components(update.after).items():
         if name not in before or before[name].logical_id != after.logical_id:
             continue
-        old, new = before[name].specification.get(_BASE), after.specification.get(_BASE)
+        old, new = before[name].base, after.base
         if old != new:
             path = update.place(after.logical_id, ("Specification", _BASE))
             message = (

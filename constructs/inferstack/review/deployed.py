@@ -1,9 +1,10 @@
 """What a template says about an endpoint, by resource type and name.
 
 Previous templates come from anywhere, so any form is tolerated: what is not plain text, or not the mapping
-that it should be, counts as absent.
+or list that it should be, counts as absent. Rules take values from here, never from a template itself.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,15 +37,20 @@ class Component:
         return mapping(self.properties.get("Specification"))
 
     @property
-    def variant(self) -> object:
-        """Name of the variant that it is on."""
-        return self.properties.get("VariantName")
+    def variant(self) -> str | None:
+        """Name of the variant that it is on; None where the template does not say it in plain text."""
+        return text(self.properties.get("VariantName"))
+
+    @property
+    def base(self) -> str | None:
+        """Name of the component that it is an adapter of, in plain text or as the function that makes it."""
+        found = self.specification.get("BaseInferenceComponentName")
+        return None if found is None else shown(found)
 
 
 def properties_of(resource: Mapping[str, Any]) -> Mapping[str, Any]:
     """A resource's properties, empty where it has none."""
-    found = resource.get("Properties")
-    return found if isinstance(found, dict) else {}
+    return mapping(resource.get("Properties"))
 
 
 def type_of(resource: Mapping[str, Any]) -> str:
@@ -55,6 +61,42 @@ def type_of(resource: Mapping[str, Any]) -> str:
 def mapping(value: object) -> Properties:
     """The value where it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def text(value: object) -> str | None:
+    """The value where it is plain text, else None."""
+    return value if isinstance(value, str) else None
+
+
+def entries(value: object) -> list[Any]:
+    """The entries of a list, or a single value as a list of one; none where there is nothing."""
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def shown(value: object) -> str:
+    """A text, or the function that makes one, for people to read."""
+    match value:
+        case str():
+            return value
+        case {"Fn::Sub": str() as template}:
+            return template
+        case _:
+            return json.dumps(_in_json(value), sort_keys=True)
+
+
+def _in_json(value: object) -> object:
+    """The value without what JSON does not have: YAML has dates, and keys that are no texts."""
+    match value:
+        case dict():
+            return {str(key): _in_json(item) for key, item in value.items()}
+        case list():
+            return [_in_json(item) for item in value]
+        case None | bool() | int() | float():
+            return value
+        case _:
+            return str(value)
 
 
 def of_type(resources: Resources, type_name: str) -> dict[str, Properties]:
@@ -73,8 +115,7 @@ def endpoint(resources: Resources) -> Properties:
 
 def endpoint_name(resources: Resources) -> str | None:
     """The endpoint's name, where the template says it in plain text."""
-    found = endpoint(resources).get("EndpointName")
-    return found if isinstance(found, str) else None
+    return text(endpoint(resources).get("EndpointName"))
 
 
 def config(resources: Resources) -> Properties:
@@ -84,22 +125,20 @@ def config(resources: Resources) -> Properties:
 
 def variants(resources: Resources) -> dict[str, Properties]:
     """Production variants by name, in the template's order."""
-    found = config(resources).get("ProductionVariants")
-    listed = found if isinstance(found, list) else []
-    return {str(it.get("VariantName")): it for it in listed if isinstance(it, dict)}
+    found = map(mapping, entries(config(resources).get("ProductionVariants")))
+    return {shown(it.get("VariantName")): it for it in found if it}
 
 
 def instance_types(variant: Properties) -> list[str]:
     """The instance types that a variant may use; none where the template does not say it in plain text."""
-    pools = variant.get("InstancePools")
-    found = [mapping(it).get("InstanceType") for it in pools] if isinstance(pools, list) else []
-    return [it for it in (variant.get("InstanceType"), *found) if isinstance(it, str)]
+    pools = [mapping(it).get("InstanceType") for it in entries(variant.get("InstancePools"))]
+    return [it for it in (variant.get("InstanceType"), *pools) if isinstance(it, str)]
 
 
 def components(resources: Resources) -> dict[str, Component]:
     """Inference components by name, in the template's order."""
     return {
-        str(properties.get("InferenceComponentName")): Component(logical_id, properties)
+        shown(properties.get("InferenceComponentName")): Component(logical_id, properties)
         for logical_id, properties in of_type(resources, COMPONENT_TYPE).items()
     }
 
@@ -118,7 +157,7 @@ def _targets(resources: Resources, form: re.Pattern[str]) -> Iterator[tuple[str,
     for properties in of_type(resources, TARGET_TYPE).values():
         resource_id = properties.get("ResourceId")
         # A hand-written template may name the endpoint by reference.
-        text = mapping(resource_id).get("Fn::Sub", resource_id)
-        found = form.fullmatch(text) if isinstance(text, str) else None
+        said = text(mapping(resource_id).get("Fn::Sub", resource_id))
+        found = None if said is None else form.fullmatch(said)
         if found is not None:
             yield found[1], properties

@@ -1,6 +1,5 @@
 """What an update changes about the role's rights, and whether its new policies fit IAM's quota."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -9,7 +8,7 @@ from inferstack.problems import Problem, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
 from inferstack.review import deployed
-from inferstack.review.deployed import Resources, mapping
+from inferstack.review.deployed import Resources, entries, mapping, shown
 from inferstack.review.update import Update
 
 _ROLE_TYPE = "AWS::IAM::Role"
@@ -32,7 +31,7 @@ def policies_at_once(update: Update) -> Iterator[Problem]:
 
 def _named(resources: Resources) -> Iterator[str]:
     for role in deployed.of_type(resources, _ROLE_TYPE).values():
-        yield from map(_text, _items(role.get("ManagedPolicyArns")))
+        yield from map(shown, entries(role.get("ManagedPolicyArns")))
 
 
 class _Right(NamedTuple):
@@ -60,41 +59,24 @@ def changed_rights(before: Resources, after: Resources) -> str:
 
 
 def _few(rights: list[_Right]) -> str:
-    shown = [str(it) for it in rights[:_MOST_SHOWN]]
-    rest = len(rights) - len(shown)
-    return listed([*shown, *([f"{rest} more"] if rest else [])], last="and", quote="")
+    first = [str(it) for it in rights[:_MOST_SHOWN]]
+    rest = len(rights) - len(first)
+    return listed([*first, *([f"{rest} more"] if rest else [])], last="and", quote="")
 
 
 def _rights(resources: Resources) -> Iterator[_Right]:
     for policy in deployed.of_type(resources, MANAGED_POLICY_TYPE).values():
-        for statement in map(mapping, _items(mapping(policy.get("PolicyDocument")).get("Statement"))):
-            actions = tuple(map(_text, _items(statement.get("Action")))) or ("nothing",)
+        for statement in map(mapping, entries(mapping(policy.get("PolicyDocument")).get("Statement"))):
+            actions = tuple(map(shown, entries(statement.get("Action")))) or ("nothing",)
             for condition in _conditions(mapping(statement.get("Condition"))):
-                for resource in _items(statement.get("Resource")):
-                    yield _Right(actions, _text(resource), condition)
+                for resource in entries(statement.get("Resource")):
+                    yield _Right(actions, shown(resource), condition)
 
 
 def _conditions(condition: Mapping[str, Any]) -> Iterator[str]:
     """The condition as text. Prefixes of a bucket are listed one by one, as they come and go one by one."""
     match condition:
         case {"StringLike": {"s3:prefix": [*prefixes], **others}} if not others:
-            yield from (f"the prefix is {_text(it)}" for it in prefixes)
+            yield from (f"the prefix is {shown(it)}" for it in prefixes)
         case _:
-            yield "" if not condition else json.dumps(condition, sort_keys=True)
-
-
-def _items(value: object) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _text(value: object) -> str:
-    """A text, or the function that makes one."""
-    match value:
-        case str():
-            return value
-        case {"Fn::Sub": str() as text}:
-            return text
-        case _:
-            return json.dumps(value, sort_keys=True)
+            yield "" if not condition else shown(condition)

@@ -57,7 +57,7 @@ class PreviousTemplate:
         """The region that the images are taken from; None where they are looked up at deployment."""
         types = (deployed.MODEL_TYPE, deployed.COMPONENT_TYPE)
         parts = [it for name in types for it in deployed.of_type(self.resources, name).values()]
-        return region_of_images(json.dumps(parts, default=str))
+        return region_of_images(deployed.shown(parts))
 
 
 def read_template(path: Path) -> PreviousTemplate:

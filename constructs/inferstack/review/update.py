@@ -154,7 +154,7 @@ def _keys(path: Iterable[str | int]) -> Iterator[str | int]:
     """A property path in the spec's spelling."""
     free = False
     for step in path:
-        yield step if free or isinstance(step, int) else snake(step)
+        yield snake(step) if isinstance(step, str) and not free else step
         free = step in _FREE_KEYS
 
 
@@ -209,7 +209,7 @@ def _is_replaced(resource: Mapping[str, Any], own: tuple[PropertyPath, ...], rep
     if any(path[0] in fixed for path in own):
         return True
     given = {name: value for name, value in properties_of(resource).items() if name in fixed}
-    return not replaced.isdisjoint(_references(given))
+    return not replaced.isdisjoint(references(given))
 
 
 def _change(
@@ -220,7 +220,7 @@ def _change(
 ) -> Change:
     if own is None:
         return Change(logical_id, type_of(resource), Fate.ADDED)
-    referred = _references(properties_of(resource))
+    referred = references(properties_of(resource))
     follows = tuple(it for it in referred if it in replaced)
     in_place = Fate.UPDATED if own or follows else Fate.UNCHANGED
     fate = Fate.REPLACED if logical_id in replaced else in_place
@@ -228,7 +228,7 @@ def _change(
 
 
 def _is_function(value: Mapping[str, Any]) -> bool:
-    return len(value) == 1 and next(iter(value)).startswith(("Fn::", "Ref"))
+    return len(value) == 1 and str(next(iter(value))).startswith(("Fn::", "Ref"))
 
 
 def _plain(value: Any) -> Any:
@@ -248,7 +248,7 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def _references(value: Any) -> dict[str, None]:
+def references(value: Any) -> dict[str, None]:
     """Logical ids that a value refers to, in order of appearance."""
     return dict.fromkeys(_referred(value))
 

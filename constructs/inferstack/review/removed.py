@@ -1,0 +1,149 @@
+"""Resources that the update removes or replaces, where no rule on what they are for says so already."""
+
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+
+from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.problems import Problem, SpecPath, update_codes as codes
+from inferstack.problems.words import listed
+from inferstack.resolve.dashboard import DASHBOARD_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.template import SOURCE_METADATA
+from inferstack.review import components, deployed
+from inferstack.review.deployed import Properties, Resources, entries, mapping
+from inferstack.review.update import Change, Fate, Update, references
+
+_OF_CDK = "AWS::CDK::Metadata"
+"""Names the constructs of a stack; nothing runs there."""
+_VERBS = {Fate.REMOVED: ("is removed", "are removed"), Fate.REPLACED: ("is replaced", "are replaced")}
+
+
+def removed_or_replaced(update: Update) -> Iterator[Problem]:
+    """Nothing goes without a word: not even what the spec has not made."""
+    for fate, verbs in _VERBS.items():
+        gone = [it for it in update.changes.values() if it.fate is fate and not _is_said(update, it)]
+        own = [it for it in gone if _is_ours(update.before, it)]
+        for path, type_name in dict.fromkeys((_place(update, it), it.type) for it in own):
+            names = [it.logical_id for it in own if (_place(update, it), it.type) == (path, type_name)]
+            message = f"{listed(names, last='and')} ({type_name}) {verbs[len(names) > 1]}"
+            fix = "make sure that nobody needs what is there now, or keep what the spec said about it"
+            yield Problem(path, message, fix, codes.GONE)
+        yield from _foreign(fate, [it for it in gone if it not in own])
+
+
+def _foreign(fate: Fate, gone: list[Change]) -> Iterator[Problem]:
+    if gone:
+        names = listed([f"`{it.logical_id}` ({it.type})" for it in gone], last="and", quote="")
+        message = f"{names} {_VERBS[fate][len(gone) > 1]} unless your app adds it: no spec has made it"
+        fix = "compare with `cdk diff` if it does, else move it to a stack of its own first"
+        yield Problem((), message, fix, codes.GONE)
+
+
+def _is_ours(resources: Resources, change: Change) -> bool:
+    return _source(resources, change) is not None
+
+
+def _source(resources: Resources, change: Change) -> str | None:
+    return deployed.text(mapping(resources[change.logical_id].get("Metadata")).get(SOURCE_METADATA))
+
+
+def _place(update: Update, change: Change) -> SpecPath:
+    """The block that the resource came from, as far as the spec still has it; not the entry of a list, which
+    may be another one now.
+    """
+    keys = (_source(update.before, change) or "").rpartition(": ")[2].split(".")
+    block = [*takewhile(lambda key: not key.isdigit(), keys)]
+    return update.written(tuple(block))
+
+
+# ---------------------------------------------------------------- what other rules say, or what follows
+
+
+def _is_said(update: Update, change: Change) -> bool:
+    """Whether another rule reports this, or a change that it follows from."""
+    if change.type == _OF_CDK:
+        return True
+    if not _is_ours(update.before, change):
+        return False
+    old = deployed.properties_of(update.before[change.logical_id])
+    return _SAID.get(change.type, _is_followed)(update, change, old)
+
+
+def _is_followed(update: Update, change: Change, _: Properties) -> bool:
+    """Whether something else changes with it: a new model means a new configuration, which is reported."""
+    if change.fate is Fate.REPLACED:
+        return any(change.logical_id in it.follows for it in update.changes.values())
+    return any(
+        update.changes[user].fate is not Fate.UNCHANGED
+        for user, resource in update.before.items()
+        if change.logical_id in references(deployed.properties_of(resource))
+    )
+
+
+def _is_the_endpoint(update: Update, change: Change, _: Properties) -> bool:
+    return change.fate is Fate.REPLACED and deployed.endpoint_name(update.before) is not None
+
+
+def _is_the_config(update: Update, change: Change, old: Properties) -> bool:
+    return change.fate is Fate.REPLACED or _is_followed(update, change, old)
+
+
+def _is_a_component(_: Update, __: Change, ___: Properties) -> bool:
+    return True
+
+
+def _is_of_a_host(update: Update, _: Change, target: Properties) -> bool:
+    """Whether the name of what a target scales is known: then its rules tell what becomes of it."""
+    known = (deployed.scaled_variants(update.before), deployed.scaled_components(update.before))
+    return any(target is it for targets in known for it in targets.values())
+
+
+def _goes_with_its_target(update: Update, _: Change, policy: Properties) -> bool:
+    """Whether a scaling policy goes with its target, or a rule says that another takes its place."""
+    rules = (components.policy_renamed, components.policy_name_taken)
+    renamed = any(True for rule in rules for _ in rule(update))
+    return renamed or _any_goes(update, policy.get("ScalingTargetId"))
+
+
+def _goes_with_its_role(update: Update, change: Change, policy: Properties) -> bool:
+    """Whether a policy goes with its role, or another takes its place: its content is in its logical id."""
+    added = any(it.type == change.type and it.fate is Fate.ADDED for it in update.changes.values())
+    return added or _any_goes(update, policy.get("Roles"))
+
+
+def _goes_with_what_it_watches(update: Update, _: Change, alarm: Properties) -> bool:
+    """Whether an alarm goes with an endpoint, variant or component, or with the step policy that it calls."""
+    there = {
+        "EndpointName": [update.spec.endpoint_name],
+        "VariantName": [*deployed.variants(update.after)],
+        "InferenceComponentName": [*deployed.components(update.after)],
+    }
+    for it in map(mapping, entries(alarm.get("Dimensions"))):
+        name, value = (deployed.text(it.get(key)) for key in ("Name", "Value"))
+        if name in there and value is not None and value not in there[name]:
+            return True
+    return _any_goes(update, alarm.get("AlarmActions"))
+
+
+def _goes_with_the_endpoint(update: Update, change: Change, _: Properties) -> bool:
+    """Whether a dashboard only gets the name of a new endpoint."""
+    return change.fate is Fate.REPLACED and not update.same_endpoint
+
+
+def _any_goes(update: Update, value: object) -> bool:
+    """Whether one of the resources that a value refers to is removed or replaced."""
+    found = (update.changes.get(it) for it in references(value))
+    return any(it is not None and it.fate in _VERBS for it in found)
+
+
+_SAID: dict[str, Callable[[Update, Change, Properties], bool]] = {
+    deployed.ENDPOINT_TYPE: _is_the_endpoint,
+    deployed.CONFIG_TYPE: _is_the_config,
+    deployed.COMPONENT_TYPE: _is_a_component,
+    deployed.TARGET_TYPE: _is_of_a_host,
+    SCALING_POLICY_TYPE: _goes_with_its_target,
+    MANAGED_POLICY_TYPE: _goes_with_its_role,
+    ALARM_TYPE: _goes_with_what_it_watches,
+    DASHBOARD_TYPE: _goes_with_the_endpoint,
+}
+"""By type, what tells that the removal or replacement of a resource is reported; else it must be followed."""
