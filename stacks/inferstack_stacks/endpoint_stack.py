@@ -1,6 +1,5 @@
 """One endpoint, one stack; and the stacks of several specs."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -20,7 +19,7 @@ from constructs import Construct
 from inferstack.check.files import load_specs, warnings_of
 from inferstack.check.in_stack import in_place
 from inferstack.check.load import LoadedSpec, structured
-from inferstack.check.unique_names import stack_name
+from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.names_taken import know_place, notes_on, settled
 from inferstack.constructs.rendered import AnySpec
@@ -204,23 +203,14 @@ def stacks_of(
     Raises:
         SpecError: with the errors of all of them, if there are any.
     """
-    names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
     made: list[EndpointStack] = []
     problems: list[Problem] = []
-    for one in loaded:
+    for one, stack_id in zip(loaded, stack_ids([*map(stack_of, loaded)]), strict=True):
         env = None if otherwise is None else _environment(one.spec, otherwise)
         try:
-            made.append(EndpointStack(scope, _stack_id(one, names), spec=one, env=env))
+            made.append(EndpointStack(scope, stack_id, spec=one, env=env))
         except SpecError as error:
             problems += error.problems
     if problems:
         raise SpecError([*problems, *warnings_of(loaded)])
     return tuple(made)
-
-
-def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
-    """The stack's name, with account and region if several specs are for endpoints of the same name."""
-    name = stack_name(one.spec.endpoint_name)
-    if names[name] == 1:
-        return name
-    return "-".join(part for part in (name, one.spec.account, one.spec.region) if part is not None)

@@ -109,9 +109,49 @@ def test_specs_that_collide_are_not_rendered(write: Write, capsys: pytest.Captur
 
 
 def test_two_specs_are_not_written_to_one_file(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(write("x/a.yaml", name="a")), str(write("y/a.yml", name="b"))]
+    # The first two are called like the third: by name and region, since they share the name.
+    files = [
+        str(write(f"{name}.yaml", name="a", more=f"env: {{region: {region}}}\n"))
+        for name, region in (("x", "us-east-1"), ("y", "eu-west-1"))
+    ]
+    files.append(str(write("z.yaml", name="a-us-east-1")))
     assert main(["render", *files, "--out", "out"]) == 1
-    assert "a.template.json" in capsys.readouterr().err
+    assert "two specs would be written to a-us-east-1.template.json" in capsys.readouterr().err
+
+
+def test_a_template_is_called_like_its_stack_whatever_the_file_of_the_spec_is_called(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(write("a.yaml", name="churn")), str(write("b.yaml", name="2nd"))]
+    assert main(["render", *files, "--out", "out"]) == 0
+    assert capsys.readouterr().out.split() == ["out/churn.template.json", "out/endpoint-2nd.template.json"]
+
+
+STAGES = "stages:\n  eu: {env: {region: eu-west-1}}\n  us: {env: {region: us-east-1}}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "templates"),
+    [
+        ("bert-${stage}", ["bert-eu", "bert-us"]),
+        ("bert", ["bert-eu-west-1", "bert-us-east-1"]),
+    ],
+)
+def test_the_stages_of_a_spec_may_share_a_folder(
+    name: str, templates: list[str], write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("model_specs/a.yaml", name=name, more=STAGES)
+    for _ in range(2):
+        for stage in ("eu", "us"):
+            capsys.readouterr()
+            main(["render", "--stage", stage, "--out", "out", "--fail-on-change"])
+    assert capsys.readouterr().err == ""
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        f"{it}.template.json" for it in templates
+    ]
+    (folder / "out/other.template.json").write_text("{}")
+    assert main(["render", "--stage", "us", "--out", "out", "--fail-on-change"]) == 1
+    assert capsys.readouterr().err == "out/other.template.json: no spec makes this template; remove it\n"
 
 
 def test_a_warning_goes_to_standard_error(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +170,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     (folder / "taken").write_text("")
     # There is a folder where the template should go, so the last step fails and not the first.
     (folder / "full" / "a.template.json").mkdir(parents=True)
-    assert main(["render", str(write("a.yaml")), "--out", out]) == 1
+    assert main(["render", str(write("a.yaml", name="a")), "--out", out]) == 1
     printed, err = capsys.readouterr()
     assert printed == ""
     assert err.startswith(f"inferstack: {out}: templates cannot be written here: ")
@@ -149,7 +189,7 @@ def test_templates_that_were_not_finished_leave_nothing(
 
 
 def test_a_template_replaces_the_one_of_before_as_a_whole(write: Write, folder: Path) -> None:
-    file = str(write("a.yaml"))
+    file = str(write("a.yaml", name="a"))
     assert main(["render", file, "--out", "out"]) == 0
     before = (folder / "out/a.template.json").read_bytes()
     (folder / "out/a.template.json").write_text("x" * 100_000)
@@ -174,7 +214,7 @@ def test_what_is_no_file_is_not_waited_for(write: Write, folder: Path) -> None:
     pipe = folder / "out/a.template.json"
     pipe.parent.mkdir()
     os.mkfifo(pipe)
-    assert main(["render", str(write("a.yaml")), "--out", "out"]) == 0
+    assert main(["render", str(write("a.yaml", name="a")), "--out", "out"]) == 0
     assert pipe.is_file()
 
 

@@ -7,7 +7,7 @@ from support.resolving import of_type, only
 
 from inferstack.check import load
 from inferstack.check.rules.asking import rule_problems
-from inferstack.check.unique_names import stack_name
+from inferstack.check.stack_names import stack_name
 from inferstack.problems import SpecError
 from inferstack_stacks import EndpointStack
 from inferstack_stacks.endpoint_stack import StackOptions

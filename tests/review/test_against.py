@@ -190,7 +190,6 @@ def test_a_spec_without_a_template_is_a_new_stack(say: Say) -> None:
 
 def test_a_renamed_endpoint_is_known_by_its_spec_file(say: Say) -> None:
     render(write("bert", file="a"), write("gpt", file="b"))
-    Path("old/a.template.json").rename("old/bert.template.json")
     write("bart", file="a")
     _, [problem], notes = say()
     assert problem.startswith("specs/a.yaml:2:16: IS877: ")
@@ -205,7 +204,7 @@ def test_a_stage_of_its_own_name_finds_its_own_template(say: Say) -> None:
     _, problems, notes = say()
     assert problems == []
     assert notes[0] == "specs/bert.yaml (dev): a new stack, no template of it in old"
-    assert notes[1].startswith("specs/bert.yaml (prod) against old/bert.template.json: nothing changes")
+    assert notes[1].startswith("specs/bert.yaml (prod) against old/bert-prod.template.json: nothing changes")
 
 
 def test_another_stage_is_no_renamed_endpoint(say: Say) -> None:
@@ -241,7 +240,6 @@ def another_model_in_each_stage(more: str) -> None:
     file = write("bert-${stage}", file="bert", more=more)
     for stage in ("dev", "prod"):
         render(file, "--stage", stage)
-        Path("old/bert.template.json").replace(f"old/{stage}.template.json")
     write("bert-${stage}", file="bert", url="two", more=more)
 
 
@@ -347,6 +345,50 @@ def test_another_kind_of_stack_is_a_problem(say: Say) -> None:
     resources["Endpoint"] = {"Type": "AWS::S3::Bucket"}
     file.write_text(json.dumps(template), "utf-8")
     assert "IS853" in say()[1][0]
+
+
+def foreign(change: Callable[[dict[str, Any]], object]) -> None:
+    """Renders `bert`, and changes the resources of the template."""
+    render(write("bert"))
+    file = Path("old/bert.template.json")
+    template: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    change(template["Resources"])
+    file.write_text(json.dumps(template), "utf-8")
+
+
+def test_a_template_that_inferstack_has_not_made_is_compared_only_if_asked(say: Say) -> None:
+    foreign(lambda resources: [it.pop("Metadata") for it in resources.values()])
+    refused = (
+        "old/bert.template.json:1:1: IS853: inferstack has not made this template: `Endpoint` has no "
+        "`inferstack:source`; compare with that of the endpoint's own stack; to compare all the same, add "
+        "`--foreign`"
+    )
+    assert say() == (1, [refused], [])
+    assert say(against="old/bert.template.json") == (1, [refused], [])
+    status, problems, [note] = say("specs", "--foreign")
+    assert (status, problems) == (0, [])
+    assert "nothing changes" in note
+
+
+def test_what_no_spec_has_made_is_not_removed_without_a_word(say: Say) -> None:
+    resize = {"Type": "AWS::Lambda::Function", "Properties": {"Role": "x"}}
+    names = {"Type": "AWS::CDK::Metadata", "Properties": {"Analytics": "x"}}
+    foreign(lambda resources: resources.update(Resize=resize, CDKMetadata=names))
+    status, problems, _ = say()
+    assert (status, len(problems)) == (0, 1)
+    assert problems[0].startswith(
+        "specs/bert.yaml:1:1: IS893: warning: `Resize` (AWS::Lambda::Function) is removed"
+    )
+    assert say("specs", "--strict")[0] == 1
+
+
+def test_a_removed_alarm_is_said_at_the_block_that_made_it(say: Say) -> None:
+    render(write("bert", more="alarms: {rules: [{metric: Invocations, threshold: 9000}]}\n"))
+    write("bert", more="tags: {a: b}\nalarms: {}\n")
+    _, [problem], _ = say()
+    assert problem.startswith("specs/bert.yaml:8:1: IS893: warning: `AlarmInvocationsSumAllTraffic")
+    write("bert", more="ignore: [IS893]\n")
+    assert say()[1] == []
 
 
 def test_a_spec_with_errors_is_not_compared(say: Say) -> None:

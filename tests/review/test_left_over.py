@@ -124,14 +124,14 @@ def test_a_new_name_with_stages_leaves_the_stack_of_the_old_one(left_over: LeftO
     write("churn-${stage}", more=STAGES)
     render("specs", "--stage", "test")
     write("churner-${stage}", more=STAGES)
-    assert left_over("specs", "--stage", "test") == ["old/churn.template.json"]
+    assert left_over("specs", "--stage", "test") == ["old/churn-test.template.json"]
 
 
 def test_a_stage_that_is_removed_leaves_its_stack(left_over: LeftOver) -> None:
     write("churn-${stage}", more=STAGES)
     render("specs", "--stage", "test")
     write("churn-${stage}", more="stages: {prod: {}}\n")
-    assert left_over() == ["old/churn.template.json"]
+    assert left_over() == ["old/churn-test.template.json"]
 
 
 def test_one_of_several_regions_that_is_removed_leaves_its_stack(left_over: LeftOver) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from inferstack.check.load import LoadedSpec
+from inferstack.check.stack_names import stack_name
 from inferstack.facts.measured import named_dashboard
 from inferstack.facts.walk import components
 from inferstack.problems import FilePlace, Problem, Severity, SpecPath
@@ -26,7 +27,6 @@ from inferstack.problems.file_codes import (
 )
 from inferstack.problems.words import listed
 from inferstack.source.document import Position
-from inferstack.texts.placeholders import without_pseudo_parameters
 
 _ENDPOINT_NAME = ("endpoint_name",)
 _WHAT = {
@@ -92,16 +92,6 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
         yield SAME_COMPONENT, path, name
     if board := named_dashboard(one.spec):
         yield SAME_DASHBOARD, *board
-
-
-def stack_name(endpoint_name: str) -> str:
-    """The endpoint's name, with a word in front if CloudFormation would refuse its first character.
-
-    A stack's name cannot contain a function, so ``churn-${AWS::Region}`` becomes `churn-Region`.
-    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
-    """
-    name = without_pseudo_parameters(endpoint_name)
-    return name if name[0].isalpha() else f"endpoint-{name}"
 
 
 def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:

@@ -6,20 +6,22 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
 
-from inferstack.check.load import load_spec
-from inferstack.check.unique_names import TakenNames, names_taken_twice, taken_names
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.check.stack_names import StackPlace, stack_ids, stack_of, stacks_at_stages
+from inferstack.check.unique_names import names_taken_twice, taken_names
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Problem, SpecError, in_file_order, printable
 from inferstack.resolve.template import Template, refuse_too_large, template_of
+from inferstack.source.document import read_document
 
 # ---------------------------------------------------------------- a template as text
 
@@ -139,12 +141,18 @@ def _forget(path: Path) -> None:
 # ---------------------------------------------------------------- the command
 
 
+class RenderedSpec(msgspec.Struct, frozen=True):
+    """A spec, and its template as text."""
+
+    loaded: LoadedSpec
+    template: str
+
+
 class RenderedFile(msgspec.Struct, frozen=True):
-    """The result for one spec: its warnings, the names it takes and the template as text; or its errors."""
+    """The result for one file: its warnings and what was made of it, or its errors."""
 
     problems: tuple[Problem, ...]
-    taken: TakenNames | None = None
-    template: str | None = None
+    made: RenderedSpec | None = None
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -153,7 +161,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--stage", help="choose this stage of every spec")
     add_region(command)
     command.add_argument(
-        "--out", metavar="DIR", type=Path, help="write NAME.template.json (or .yaml) here, NAME from the spec"
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="write STACK.template.json (or .yaml) here, STACK being the stack's name",
     )
     command.add_argument("--format", choices=WRITERS, default="json", help="default: json")
     change = "exit with 1 if DIR was out of date; if PATH is a folder, templates without a spec count, too"
@@ -166,18 +177,20 @@ def run(options: argparse.Namespace) -> int:
     if options.fail_on_change and options.out is None:
         options.wrong_usage("--fail-on-change needs --out DIR, the folder to keep up to date")
     files, empty = files_of(options.paths)
-    names = _file_names(files, options.format)
-    if options.out is None and len(names) > 1:
-        options.wrong_usage(f"{len(names)} specs need --out DIR, for one template each")
-    made = [rendered(it, stage=options.stage, region=options.region, form=options.format) for it in files]
-    errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]
-    problems = in_file_order([*(problem for it in made for problem in it.problems), *errors])
+    if options.out is None and len(files) > 1:
+        options.wrong_usage(f"{len(files)} specs need --out DIR, for one template each")
+    found = [rendered(it, stage=options.stage, region=options.region, form=options.format) for it in files]
+    made = [it.made for it in found if it.made is not None]
+    errors = [*empty, *names_taken_twice(taken_names(it.loaded) for it in made)]
+    problems = in_file_order([*(problem for it in found for problem in it.problems), *errors])
     if problems:
         tell(text(problems).rstrip("\n"))
-    written = {name: it.template for name, it in zip(names, made, strict=True) if it.template is not None}
-    if errors or len(written) < len(made):
+    if errors or len(made) < len(found):
         return 1
-    return _hand_over(written, options)
+    # What is rendered without a stage is not deployed beside the stages.
+    beside = () if None in (options.stage, options.out) else _at_other_stages(files, options)
+    names = _file_names([stack_of(it.loaded) for it in made], beside, options.format)
+    return _hand_over({name: it.template for name, it in zip(names, made, strict=True)}, files, options)
 
 
 def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) -> RenderedFile:
@@ -189,18 +202,24 @@ def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) ->
         refuse_too_large(loaded, template, len(written.encode()))
     except SpecError as error:
         return RenderedFile(error.problems)
-    return RenderedFile(loaded.warnings, taken_names(loaded), written)
+    return RenderedFile(loaded.warnings, RenderedSpec(loaded, written))
 
 
-def _file_names(specs: Iterable[Path], form: str) -> list[str]:
-    names = [f"{spec.stem}.template.{form}" for spec in specs]
+def _at_other_stages(files: Iterable[Path], options: argparse.Namespace) -> list[StackPlace]:
+    """The stacks of these files at stages other than the chosen one, whose templates may share the folder."""
+    found = (it for file in files for it in stacks_at_stages(read_document(file), options.region))
+    return [stack for stage, stack in found if stage != options.stage]
+
+
+def _file_names(stacks: Sequence[StackPlace], beside: Iterable[StackPlace], form: str) -> list[str]:
+    names = [f"{it}.template.{form}" for it in stack_ids(stacks, beside)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise Refusal(f"two specs would be written to {twice[0]}; render them into separate folders")
     return names
 
 
-def _hand_over(written: Mapping[str, str], options: argparse.Namespace) -> int:
+def _hand_over(written: Mapping[str, str], files: Iterable[Path], options: argparse.Namespace) -> int:
     folder: Path | None = options.out
     if folder is None:
         print(*written.values(), end="")
@@ -212,10 +231,20 @@ def _hand_over(written: Mapping[str, str], options: argparse.Namespace) -> int:
     if not options.fail_on_change:
         return 0
     whole = any(path.is_dir() for path in options.paths)
-    changes = list(_changes(outdated, without_spec(folder, written, options.format) if whole else ()))
+    superfluous = list(without_spec(folder, written, options.format)) if whole else []
+    changes = list(_changes(outdated, _without_stage(superfluous, files, options)))
     for change in changes:
         tell(printable(change))
     return int(bool(changes))
+
+
+def _without_stage(
+    templates: list[Path], files: Iterable[Path], options: argparse.Namespace
+) -> Iterator[Path]:
+    """Those of the templates that these files do not make at another stage either."""
+    stacks = _at_other_stages(files, options) if templates else []
+    made = {f"{name}.template.{options.format}" for it in stacks for name in (it.name, it.whole)}
+    return (it for it in templates if it.name not in made)
 
 
 def _changes(outdated: Mapping[Path, str], superfluous: Iterable[Path]) -> Iterator[str]:

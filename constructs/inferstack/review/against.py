@@ -8,7 +8,7 @@ import msgspec
 
 from inferstack.check.in_stack import in_place
 from inferstack.check.load import LoadedSpec, check_document, ruled
-from inferstack.check.unique_names import stack_name
+from inferstack.check.stack_names import stack_name
 from inferstack.facts.walk import containers
 from inferstack.format.model import FrameworkImage
 from inferstack.problems import FilePlace, Problem, Severity, SpecError
