@@ -48,7 +48,7 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     comment = repository.comment()
     for stage in ("test", "prod"):
         assert f"## {stage}\n\n### inferstack: 1 warning in 1 of 1 spec\n" in comment
-        line = rf"- model\_specs/bert.yaml ({stage}) against before/{stage}/bert.template.yaml: "
+        line = rf"- model\_specs/bert.yaml ({stage}) against before/{stage}/bert-{stage}.template.yaml: "
         (said,) = (it.removeprefix(line) for it in comment.splitlines() if it.startswith(line))
         assert said.startswith("added ExecutionPolicy")
         resources, _, rights = said.partition("; the role gains ")
@@ -197,7 +197,7 @@ def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) 
     status, printed = github(repository)
     assert status == 0, printed
     for stage in ("test", "prod"):
-        assert f"| warning | `before/{stage}/other.template.yaml:1` | **IS854** " in repository.comment()
+        assert f"| warning | `before/{stage}/other-{stage}.template.yaml:1` | **IS854** " in repository.comment()
         assert f"delete-stack --stack-name other-{stage}`" in repository.comment()
 
 

@@ -174,17 +174,17 @@ def test_a_template_is_committed_with_its_spec(repository: Repository) -> None:
     repository.stage("model_specs/b.yaml", SPEC.replace("bert", "ranker"))
     status, printed = repository.commit()
     assert status == 1
-    assert "\ntemplates/a.template.json: was missing and has been written; " in printed
+    assert "\ntemplates/bert.template.json: was missing and has been written; " in printed
     repository.run("git add templates")
     assert repository.commit()[0] == 0
 
 
 def test_a_template_that_somebody_edited_is_made_again(repository: Repository) -> None:
     repository.configure(RENDER)
-    repository.stage("templates/a.template.json", "{}")
+    repository.stage("templates/bert.template.json", "{}")
     status, printed = repository.commit()
     assert status == 1
-    assert "\ntemplates/a.template.json: was out of date and has been written; " in printed
+    assert "\ntemplates/bert.template.json: was out of date and has been written; " in printed
 
 
 def test_the_hooks_without_an_installation_are_the_same() -> None:
