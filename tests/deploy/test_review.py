@@ -197,7 +197,9 @@ def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) 
     status, printed = github(repository)
     assert status == 0, printed
     for stage in ("test", "prod"):
-        assert f"| warning | `before/{stage}/other-{stage}.template.yaml:1` | **IS854** " in repository.comment()
+        assert (
+            f"| warning | `before/{stage}/other-{stage}.template.yaml:1` | **IS854** " in repository.comment()
+        )
         assert f"delete-stack --stack-name other-{stage}`" in repository.comment()
 
 
