@@ -209,11 +209,11 @@ def _are_stages(one: _Use, other: _Use) -> bool:
 
 
 def _remember(use: _Use, others: list[_Use]) -> None:
-    """Adds a use of the name, unless two files have used it in the same way: a third would tell nothing new,
-    and a thousand would have to be compared with one another.
+    """Adds a use of the name, unless there are enough like it. A second one is from another file than the
+    first; a third would tell nothing new, and a thousand would have to be compared with one another.
     """
-    way = (use.by.stage, *use.place)
-    if len({it.by.file for it in others if (it.by.stage, *it.place) == way}) < len((use.by.file, "another")):
+    alike = [it.by.file for it in others if (it.by.stage, it.place) == (use.by.stage, use.place)]
+    if not alike or (len(alike) == 1 and alike[0] != use.by.file):
         others.append(use)
 
 
@@ -292,10 +292,8 @@ def _said_of_files(clash: _Clash, taken: TakenName) -> tuple[str, str]:
 def _said_of_stages(clash: _Clash, taken: TakenName) -> tuple[str, str]:
     stages = listed([it.by.stage for it in clash.uses], last="and")
     then, fix = _OWN_STAGES[taken.code]
-    fix, same = (
-        fix.format(taken.name),
-        f'the stages {stages} take the same {_WHAT[taken.code]}, "{taken.name}"',
-    )
+    fix = fix.format(taken.name)
+    same = f'the stages {stages} take the same {_WHAT[taken.code]}, "{taken.name}"'
     if clash.severity is Severity.ERROR:
         return f"{same}, in the same {taken.scope}: {then}", f"{fix}, or another `env` in one of them"
     message = f"{same}, and may be for the same {taken.scope}: then, {then}"

@@ -194,7 +194,8 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     autoscaling: Autoscaling | None = None
     """Your own autoscaling of the fleet's instances, instead of `managed_instance_scaling`."""
     inference_components: Annotated[dict[HostingName, InferenceComponent], Meta(min_length=1)]
-    """Inference components by name, one for each model."""
+    """Inference components by name, one for each model. A name is unique in the account and region: write
+    `llama-${stage}` if several stages share them."""
 
 
 Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec

@@ -28,19 +28,18 @@ def removed_or_replaced(update: Update) -> Iterator[Problem]:
             message = f"{listed(names, last='and')} ({type_name}) {verbs[len(names) > 1]}"
             fix = "make sure that nobody needs what is there now, or keep what the spec said about it"
             yield Problem(path, message, fix, codes.GONE)
-        yield from _foreign(fate, [it for it in gone if it not in own])
-
-
-def _foreign(fate: Fate, gone: list[Change]) -> Iterator[Problem]:
-    if gone:
-        names = listed([f"`{it.logical_id}` ({it.type})" for it in gone], last="and", quote="")
-        message = f"{names} {_VERBS[fate][len(gone) > 1]} unless your app adds it: no spec has made it"
-        fix = "compare with `cdk diff` if it does, else move it to a stack of its own first"
-        yield Problem((), message, fix, codes.GONE)
+        others = [f"`{it.logical_id}` ({it.type})" for it in gone if it not in own]
+        if others:
+            message = f"{listed(others, last='and', quote='')} {verbs[len(others) > 1]}: no spec has made it"
+            fix = (
+                "if an app adds it to the stack, compare with `cdk diff`; else move it to another stack first"
+            )
+            yield Problem((), message, fix, codes.GONE)
 
 
 def _is_ours(resources: Resources, change: Change) -> bool:
-    return _source(resources, change) is not None
+    """Whether a spec has made the resource, or makes it from now on."""
+    return change.fate is Fate.REPLACED or _source(resources, change) is not None
 
 
 def _source(resources: Resources, change: Change) -> str | None:
