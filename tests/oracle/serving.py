@@ -114,8 +114,9 @@ class Oracle:
 @contextmanager
 def oracle(answer_seconds: float = _SECONDS) -> Iterator[Oracle]:
     """A server without models, which may take this long to answer."""
-    with Confinement() as confinement:
-        host = Host(confinement, find_server(SERVER_PYTHON), _SECONDS)
+    server = find_server(SERVER_PYTHON)
+    with Confinement(server.needs) as confinement:
+        host = Host(confinement, server, _SECONDS)
         folder = host.models / "oracle"
         folder.mkdir()
         host.start(launch_multi_model(_ENVIRONMENT, "/opt/ml/oracle"), ["onnxruntime", "tensorrt"])

@@ -1,4 +1,6 @@
-"""How the server is confined: unreachable from outside, gone with its user, refused where that is not possible."""
+"""How the server is confined: it is unreachable from outside, sees nothing of its user's, is gone with its user, and
+does not start where that is not possible.
+"""
 
 import os
 import shutil
@@ -16,6 +18,9 @@ from inferstack.triton.rehearsal.confinement import Confinement
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
 
 _SECONDS = 20.0
+# What this Python needs.
+_PYTHON = [Path(sys.prefix), Path(sys.base_prefix)]
+_SECRET = "a-key-that-nobody-may-see"
 
 
 def _free_port() -> int:
@@ -37,8 +42,25 @@ def _connected(confinement: Confinement, port: int) -> socket.socket:
 @pytest.fixture
 def confinement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Confinement]:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with Confinement() as made:
+    # As the user's shell has it, before the confinement is made.
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", _SECRET)
+    with Confinement(_PYTHON) as made:
         yield made
+
+
+def _printed(confinement: Confinement, *command: str) -> str:
+    """What a program prints in the confinement, with the environment of a server; it must end by itself."""
+    log = confinement.folder / "log"
+    confinement.start(command, {"PATH": "/usr/bin:/bin"}, log)
+    _wait_for(confinement)
+    return log.read_text()
+
+
+def _wait_for(confinement: Confinement) -> None:
+    deadline = monotonic() + _SECONDS
+    while confinement.exit_status() is None:
+        assert monotonic() < deadline
+        sleep(0.05)
 
 
 def test_a_server_on_all_interfaces_answers_its_user_and_nobody_else(confinement: Confinement) -> None:
@@ -54,29 +76,127 @@ def test_a_server_on_all_interfaces_answers_its_user_and_nobody_else(confinement
 
 def test_opt_ml_is_the_rehearsals_and_all_else_under_opt_is_the_machines(confinement: Confinement) -> None:
     (confinement.folder / "ml" / "here").touch()
-    log = confinement.folder / "log"
-    confinement.start(["/bin/sh", "-c", "ls /opt/ml; ls -A /opt; ls -A /dev/shm"], dict(os.environ), log)
-    deadline = monotonic() + _SECONDS
-    while confinement.exit_status() is None:
-        assert monotonic() < deadline
-        sleep(0.05)
-    assert log.read_text().split() == ["here", *sorted({*os.listdir("/opt"), "ml"})]  # noqa: PTH208
+    found = _printed(confinement, "/bin/sh", "-c", "ls /opt/ml; ls -A /opt; ls -A /dev/shm")
+    assert found.split() == ["here", *sorted({*os.listdir("/opt"), "ml"})]  # noqa: PTH208
+
+
+# ---------------------------------------------------------------- What the code of a model can see and do
+
+
+def test_the_users_files_are_not_there(confinement: Confinement, tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").write_text(_SECRET)
+    hidden = (
+        Path.home(),
+        tmp_path / "spec.yaml",
+        Path(__file__),
+        Path("/etc/shadow"),
+        Path("/var"),
+        Path("/run"),
+    )
+    shown = _printed(confinement, sys.executable, "-c", _LOOK, *map(str, hidden)).splitlines()
+    seen = dict(zip(hidden, shown, strict=True))
+    # Of a home folder in which this Python is installed, only that is shown.
+    inside = {path.relative_to(Path.home()).parts[0] for path in _PYTHON if path.is_relative_to(Path.home())}
+    assert seen.pop(Path.home()) == (str(sorted(inside)) if inside else "nothing")
+    assert set(seen.values()) == {"nothing"}
+
+
+_LOOK = """
+import os, sys
+for path in sys.argv[1:]:
+    there = os.path.exists(path)
+    print(sorted(os.listdir(path)) if os.path.isdir(path) else path if there else "nothing")
+"""
+
+
+def test_neither_the_environment_nor_another_process_shows_a_key(confinement: Confinement) -> None:
+    script = "env; cat /proc/*/environ /proc/*/cmdline; grep -r . /proc/1/ 2>/dev/null; ls -d /proc/[0-9]*"
+    shown = _printed(confinement, "/bin/sh", "-c", script)
+    assert "PATH=/usr/bin" in shown
+    assert _SECRET not in shown
+    assert str(os.getpid()) not in shown.split("/")
+    assert (Path(f"/proc/{os.getpid()}/environ").exists(), os.environ["AWS_SECRET_ACCESS_KEY"]) == (
+        True,
+        _SECRET,
+    )
+
+
+def test_only_tmp_and_shared_memory_can_be_written(confinement: Confinement) -> None:
+    (confinement.folder / "ml" / "model").mkdir()
+    places = [
+        "/",
+        "/usr",
+        "/etc",
+        "/opt",
+        "/opt/ml",
+        "/opt/ml/model",
+        "/home",
+        "/proc/sys/kernel",
+        sys.prefix,
+    ]
+    places += [str(confinement.folder), "/tmp", "/dev/shm"]
+    script = 'for place in "$@"; do touch "$place/written" 2>/dev/null && echo "$place"; done; cat /dev/null >/dev/null'
+    assert _printed(confinement, "/bin/sh", "-c", script, "sh", *places).split() == ["/tmp", "/dev/shm"]
+    assert (confinement.folder / "tmp" / "written").exists()
+
+
+def test_no_right_of_roots_is_left_even_for_root(confinement: Confinement) -> None:
+    status = _printed(confinement, "/bin/cat", "/proc/self/status")
+    if not status:
+        pytest.skip("the machine allows no /proc of its own to the server")
+    found = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    assert {found[name] for name in ("CapPrm", "CapEff", "CapBnd")} == {"0" * 16}
+    assert found["NoNewPrivs"] == "1"
+
+
+_ESCAPES = """
+import ctypes
+libc = ctypes.CDLL(None)
+READ_WRITE = 0x20 | 0x1000
+print(libc.mount(b"none", b"/usr", b"", READ_WRITE, None), libc.umount2(b"/opt/ml", 2), libc.sethostname(b"a", 1))
+libc.unshare(0x10000000 | 0x20000)
+print(libc.mount(b"none", b"/usr", b"", READ_WRITE, None), libc.umount2(b"/opt/ml", 2), libc.kill(1, 9))
+open("/usr/written", "w")
+"""
+
+
+def test_what_is_protected_stays_so_in_a_namespace_of_the_models_own(confinement: Confinement) -> None:
+    found = _printed(confinement, sys.executable, "-c", _ESCAPES)
+    # The first process of a namespace is not reached by a signal from inside.
+    assert "-1 -1 -1\n-1 -1 0\n" in found
+    assert "Read-only file system" in found
+
+
+def test_a_folder_around_the_users_home_is_never_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "around" / "home"
+    home.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    for shown, there in ((tmp_path / "around", "nothing"), (home, "nothing"), (home / "env", "[]")):
+        shown.mkdir(exist_ok=True)
+        with Confinement([*_PYTHON, shown]) as made:
+            assert _printed(made, sys.executable, "-c", _LOOK, str(shown)).strip() == there
+
+
+# ---------------------------------------------------------------- What is left of it
 
 
 def test_the_folder_and_every_process_are_gone_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    # Known by how long it sleeps.
+    seconds = str(1000 + os.getpid())
     with Confinement() as made:
         # A process that leaves its parent and its session, as those of a careless server do.
-        script = "setsid sleep 1000 & echo $$ > started; sleep 1000"
+        script = f"setsid sleep {seconds} & echo $$ > /tmp/started; sleep {seconds}"
         made.start(["/bin/sh", "-c", script], dict(os.environ), made.folder / "log")
         deadline = monotonic() + _SECONDS
-        while not (made.folder / "started").exists():
+        while not (made.folder / "tmp" / "started").exists() or len(_processes_with(seconds)) < 2:
             assert monotonic() < deadline
             sleep(0.05)
-        assert len(_processes_in(made.folder)) >= 2
-    assert _processes_in(made.folder) == []
+    assert _processes_with(seconds) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,12 +264,12 @@ def test_what_is_no_linux_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def _processes_in(folder: Path) -> list[int]:
-    """Processes whose working directory is a folder, even a deleted one."""
+def _processes_with(argument: str) -> list[int]:
+    """Processes that have an argument in their command line."""
     found: list[int] = []
     for process in Path("/proc").iterdir():
         try:
-            if process.name.isdigit() and str((process / "cwd").readlink()).startswith(str(folder)):
+            if process.name.isdigit() and argument in (process / "cmdline").read_text().split("\0"):
                 found.append(int(process.name))
         except OSError:
             continue

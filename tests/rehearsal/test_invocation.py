@@ -47,8 +47,9 @@ def test_every_type_goes_to_the_server_and_comes_back(tmp_path: Path, binary: bo
     [repository] = rehearsal.repositories
     inputs = {kind: TYPES[kind] for kind in types}
     body = request_body(repository.models[0].config, inputs, binary=binary)
-    with Confinement() as confinement:
-        host = Host(confinement, find_server(SERVER_PYTHON), 60.0)
+    server = find_server(SERVER_PYTHON)
+    with Confinement(server.needs) as confinement:
+        host = Host(confinement, server, 60.0)
         (confinement.folder / "packed").mkdir()
         targets = {host.models / "model": repository}
         [files] = pack_and_lay_out(targets, confinement.folder / "packed", [tmp_path], rehearsal.locate, {})

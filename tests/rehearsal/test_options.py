@@ -80,8 +80,9 @@ def start(values: Mapping[str, str], folder: Path, backend: str = "python") -> N
         f'backend: "{backend}" input {{ name: "X" data_type: TYPE_FP32 dims: 1 }} '
         'output { name: "Y" data_type: TYPE_FP32 dims: 1 }'
     )
-    with Confinement() as confinement:
-        host = Host(confinement, find_server(SERVER_PYTHON), _SECONDS)
+    server = find_server(SERVER_PYTHON)
+    with Confinement(server.needs) as confinement:
+        host = Host(confinement, server, _SECONDS)
         copytree(folder, host.models / "model")
         host.start(launch_single(environment, ["net"]), ["tensorflow"])
 

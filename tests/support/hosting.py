@@ -86,7 +86,7 @@ class _Container:
     def __init__(self, server: InstalledServer, deployed: Deployed, download: Callable[[str], Path]) -> None:
         self._deployed, self._download = deployed, download
         self._own = ExitStack()
-        self._host = Host(self._own.enter_context(Confinement()), server, _SECONDS)
+        self._host = Host(self._own.enter_context(Confinement(server.needs)), server, _SECONDS)
         self._models: set[str] = set()
         try:
             self._start()

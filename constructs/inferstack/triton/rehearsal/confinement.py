@@ -1,21 +1,27 @@
-"""Runs a server that nobody else on the network can reach and that vanishes with its user; and sends requests
-to it.
+"""Runs a server that nobody else on the network can reach, that sees nothing of the user's, and that vanishes
+with its user; and sends requests to it.
 
-Triton's SageMaker front end listens on every network interface, and none of its options changes that; so it
-runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run, instead
-of opening a port that accepts model code from anybody.
+A model's code is run by whoever rehearses it, and may be somebody else's. So the server has an environment, a
+network, processes and a root of its own: it can read the system's programs, its Python and the archives, write
+to an empty /tmp, and use no right of root's. It shares the machine's kernel, processors, memory and disk, whose
+use is not limited.
+
+Triton's SageMaker front end listens on every network interface, and none of its options changes that. Where the
+machine allows no namespaces, the rehearsal therefore refuses to run, instead of opening a port that accepts model
+code from anybody.
 
 bubblewrap and util-linux's `unshare` were tried. Both need the permissions that this needs, so they run on no
 additional machine, and both leave two processes of our own: one inside, which hands out sockets, and one
-outside, which removes the folder. bubblewrap would save the mounts, some forty lines, for a program that pip
-cannot install; `unshare` saves even less.
+outside, which removes the folder. bubblewrap would save the mounts, some hundred lines, for a program that pip
+cannot install.
 """
 
 import json
+import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from http.client import HTTPConnection, HTTPException
@@ -29,6 +35,8 @@ from inferstack.triton.rehearsal.outcome import RehearsalRefused
 
 # Run as a program and never imported, as it needs Linux.
 _KEEPER = Path(__file__).with_name("keeper.py")
+# Where to make the folder, and where Python may find its library. Models cannot see even these.
+_INHERITED = ("TMPDIR", "LD_LIBRARY_PATH")
 _SETUP_SECONDS = 20.0
 _CLEANUP_SECONDS = 60.0
 _HOW_TO_ALLOW = (
@@ -41,6 +49,7 @@ _HOW_TO_ALLOW = (
 class Confinement:
     """Context manager: own processes, own network, own `/dev/shm`, and a folder that is `/opt/ml` inside.
 
+    ``shown`` are files and folders that the server may read, besides programs and libraries of the system.
     However the caller ends (even by SIGKILL), no process, namespace, shared memory or file is left.
 
     Raises:
@@ -48,7 +57,12 @@ class Confinement:
     """
 
     folder: Path
-    """Scratch space; its `ml` is what the server sees at `/opt/ml`."""
+    """Scratch space, which the server can read; its `ml` is what it sees at `/opt/ml`, its `tmp` at `/tmp`."""
+
+    def __init__(self, shown: Iterable[Path] = ()) -> None:
+        home = Path.home().resolve()
+        # A folder around the user's home may be on the path of a Python, but is not shown.
+        self._shown = [str(path) for path in shown if not home.is_relative_to(path.resolve())]
 
     def __enter__(self) -> Self:
         if sys.platform != "linux":
@@ -57,7 +71,8 @@ class Confinement:
         with theirs:
             # A session of its own, so that Ctrl-C in the terminal only reaches the caller, which then leaves.
             self._keeper = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(_KEEPER), str(theirs.fileno())],
+                [sys.executable, "-I", "-S", str(_KEEPER), str(theirs.fileno()), json.dumps(self._shown)],
+                env={name: os.environ[name] for name in _INHERITED if name in os.environ},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
@@ -81,7 +96,8 @@ class Confinement:
 
     def start(self, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         """Starts the server; what it prints goes to ``log``."""
-        self._order({"start": list(arguments), "environment": dict(environment), "log": str(log)})
+        with log.open("ab") as output:
+            self._order({"start": list(arguments), "environment": dict(environment)}, output.fileno())
         self._answer()
 
     def exit_status(self) -> int | None:
@@ -105,9 +121,9 @@ class Confinement:
         connected.settimeout(seconds)
         return connected
 
-    def _order(self, order: Mapping[str, Any]) -> None:
+    def _order(self, order: Mapping[str, Any], *descriptors: int) -> None:
         self._channel.settimeout(_SETUP_SECONDS)
-        self._channel.send(json.dumps(order).encode())
+        socket.send_fds(self._channel, [json.dumps(order).encode()], descriptors)
 
     def _answer(self) -> dict[str, Any]:
         self._channel.settimeout(_SETUP_SECONDS)

@@ -1,9 +1,10 @@
-"""Keeps a server where nothing outside can reach it and nothing can be left behind.
+"""Keeps a server where nothing outside can reach it, where it sees nothing of the user's, and where nothing can
+be left behind.
 
 A program of its own, started by :mod:`inferstack.triton.rehearsal.confinement` with one end of a socket
-pair; it uses the standard library alone. Two processes: the *outer* one owns the rehearsal's folder, the
-*inner* one is the first process of its own process, network and mount namespaces and starts the server on
-demand. All of this relies on the order in which things end:
+pair and the folders that the server may read; it uses the standard library alone. Two processes: the *outer*
+one owns the rehearsal's folder, the *inner* one is the first process of its own process, network, mount and
+IPC namespaces and starts the server on demand. All of this relies on the order in which things end:
 
     the caller ends, in whatever way  ->  the socket ends  ->  the inner process ends
     ->  the kernel ends every other process of the namespace and drops its network and its /dev/shm
@@ -15,6 +16,7 @@ Namespaces: https://man7.org/linux/man-pages/man7/namespaces.7.html
 """
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -25,14 +27,37 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_NEW_MOUNTS, _NEW_USER, _NEW_PROCESSES, _NEW_NETWORK = 0x00020000, 0x10000000, 0x20000000, 0x40000000
-_BIND, _RECURSIVE, _PRIVATE, _NO_SETUID, _NO_DEVICES = 0x1000, 0x4000, 1 << 18, 2, 4
+_NEW_MOUNTS, _NEW_IPC, _NEW_USER = 0x00020000, 0x08000000, 0x10000000
+_NEW_PROCESSES, _NEW_NETWORK = 0x20000000, 0x40000000
+_BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 1 << 18
+_READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
 _DETACH = 2
-_SET_DEATH_SIGNAL = 1
+_SET_DEATH_SIGNAL, _SET_DUMPABLE, _DROP_CAPABILITY, _NO_NEW_RIGHTS = 1, 4, 24, 38
+_CAPABILITIES = 64
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
+# `mount_setattr`, which glibc has no name for until 2.36; the number is the same on all machines.
+_MOUNT_SETATTR, _HERE, _ALL_BELOW = 442, -100, 0x8000
+
+# What programs need of a system. Nothing of it is the user's, and secrets of services are in none of them.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/sys/devices/system")
+_OF_ETC = (
+    *(
+        "alternatives",
+        "group",
+        "host.conf",
+        "hosts",
+        "ld.so.cache",
+        "ld.so.conf",
+        "ld.so.conf.d",
+        "localtime",
+    ),
+    *("mime.types", "nsswitch.conf", "passwd", "protocols", "services", "ssl/certs", "ssl/openssl.cnf"),
+)
+_DEVICES = ("null", "zero", "full", "random", "urandom")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -40,15 +65,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """The outer process: from making the folder to removing it."""
     channel = socket.socket(fileno=int(sys.argv[1]))
+    shown = [Path(path) for path in json.loads(sys.argv[2])]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         # Only the end of the socket ends this process. A handler, since children inherit what is ignored.
         signal.signal(number, lambda *_: None)
-    folder = Path(tempfile.mkdtemp(prefix="inferstack-rehearsal-"))
+    folder = Path(tempfile.mkdtemp(prefix="inferstack-rehearsal-")).resolve()
     try:
         _leave_the_machine()
         inner = os.fork()
         if inner == 0:
-            _inner(channel, folder)
+            _inner(channel, folder, shown)
         channel.close()
         os.waitpid(inner, 0)
     except OSError as error:
@@ -59,8 +85,8 @@ def main() -> None:
 
 
 def _leave_the_machine() -> None:
-    """Own network, own process ids; in a user namespace, too, where the rights are missing."""
-    wanted = _NEW_NETWORK | _NEW_PROCESSES
+    """Own network, process ids and IPC; in a user namespace, too, where the rights are missing."""
+    wanted = _NEW_NETWORK | _NEW_PROCESSES | _NEW_IPC
     if os.geteuid() == 0 and _libc.unshare(wanted) == 0:
         return
     user, group = os.geteuid(), os.getegid()
@@ -70,14 +96,18 @@ def _leave_the_machine() -> None:
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
 
 
-def _inner(channel: socket.socket, folder: Path) -> None:
+def _inner(channel: socket.socket, folder: Path, shown: Iterable[Path]) -> None:
     status = 1
     try:
         _libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-        _mount_private_folders(folder)
+        # Other processes cannot read this one's memory, which has more rights than theirs.
+        _libc.prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+        _done(_libc.unshare(_NEW_MOUNTS), "unshare")
+        _mount("none", "/", "", _RECURSIVE | _PRIVATE)
+        _enter(_new_root(folder, shown))
         _start_loopback()
         _send(channel, folder=str(folder))
-        _obey(channel, folder)
+        _obey(channel)
         status = 0
     except OSError as error:
         _send(channel, no_namespace=str(error))
@@ -85,34 +115,103 @@ def _inner(channel: socket.socket, folder: Path) -> None:
         os._exit(status)
 
 
-def _mount_private_folders(folder: Path) -> None:
-    """Mounts an empty /dev/shm, and the folder's `ml` at /opt/ml; the rest of /opt stays as it is."""
-    _done(_libc.unshare(_NEW_MOUNTS), "unshare")
-    _mount("none", "/", "", _RECURSIVE | _PRIVATE)
-    _mount("tmpfs", "/dev/shm", "tmpfs", _NO_SETUID | _NO_DEVICES)
-    behind = Path("/dev/shm/opt")
-    behind.mkdir()
-    _mount("/opt", behind, "", _BIND | _RECURSIVE)
-    _mount("tmpfs", "/opt", "tmpfs", _NO_SETUID | _NO_DEVICES)
-    for entry in behind.iterdir():
-        if entry.name != "ml":
-            _show(entry, Path("/opt", entry.name))
-    _done(_libc.umount2(os.fsencode(behind), _DETACH), "umount")
-    behind.rmdir()
-    (folder / "ml").mkdir()
-    Path("/opt/ml").mkdir()
-    _mount(folder / "ml", "/opt/ml", "", _BIND)
+# ---------------------------------------------------------------- What the server can see
+#
+# A root of its own: the system's programs and libraries, the folders of the server's Python and the rehearsal's,
+# all read-only, and a /tmp of its own. Home folders, most of /etc, and other processes are not in it.
 
 
-def _show(entry: Path, at: Path) -> None:
-    if entry.is_symlink():
-        at.symlink_to(entry.readlink())
+def _new_root(folder: Path, shown: Iterable[Path]) -> Path:
+    """Assembles the server's root and returns its place."""
+    root, models, scratch = (folder / name for name in ("root", "ml", "tmp"))
+    for made in (root, models, scratch):
+        made.mkdir()
+    _mount("tmpfs", root, "tmpfs", _NO_SETUID | _NO_DEVICES)
+    # First, as the others may be in it.
+    _bind(scratch, root / "tmp")
+    opt = (entry for entry in _entries(Path("/opt")) if entry.name != "ml")
+    for path in (*map(Path, _SYSTEM), *(Path("/etc", name) for name in _OF_ETC), *opt, *shown):
+        _show(path, root)
+    _bind(folder, _below(root, folder))
+    _bind(models, root / "opt/ml")
+    for name in ("proc", "dev"):
+        (root / name).mkdir()
+    _set_read_only(root, _ALL_BELOW)
+    _set_read_only(root / "tmp", 0, clear=True)
+    _make_devices(root / "dev")
+    _mount_processes(root / "proc")
+    return root
+
+
+def _show(path: Path, root: Path) -> None:
+    """Binds a file or folder of the machine, where it is there, to the same path below a root."""
+    place = _below(root, path)
+    if not path.exists() or os.path.lexists(place):
+        # In a folder that is shown already.
         return
-    if entry.is_dir():
-        at.mkdir()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_symlink():
+        place.symlink_to(path.readlink())
+        _show(path.resolve(), root)
+        return
+    if path.is_dir():
+        place.mkdir()
     else:
-        at.touch()
-    _mount(entry, at, "", _BIND | _RECURSIVE)
+        place.touch()
+    _mount(path, place, "", _BIND | _RECURSIVE)
+
+
+def _bind(folder: Path, place: Path) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    _mount(folder, place, "", _BIND)
+
+
+def _below(root: Path, path: Path) -> Path:
+    return root / str(path).lstrip("/")
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _make_devices(dev: Path) -> None:
+    """Mounts the harmless devices, and shared memory of the namespace's own."""
+    _mount("tmpfs", dev, "tmpfs", _NO_SETUID | _NO_PROGRAMS)
+    # In a folder that everybody may write to, `> /dev/null` would be refused.
+    dev.chmod(0o755)
+    for name in _DEVICES:
+        (dev / name).touch()
+        _mount(Path("/dev", name), dev / name, "", _BIND)
+    (dev / "shm").mkdir()
+    _mount("tmpfs", dev / "shm", "tmpfs", _NO_SETUID | _NO_DEVICES)
+
+
+def _mount_processes(proc: Path) -> None:
+    """Mounts the namespace's own /proc. Where the machine hides parts of its own, it allows no other; then the
+    server has none.
+    """
+    try:
+        _mount("proc", proc, "proc", _READ_ONLY | _NO_SETUID | _NO_DEVICES | _NO_PROGRAMS)
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            raise
+
+
+def _enter(root: Path) -> None:
+    """Makes a folder the root; what was the root before is no longer there."""
+    os.chdir(root)
+    _done(_libc.pivot_root(b".", b"."), "pivot_root")
+    _done(_libc.umount2(b".", _DETACH), "umount")
+    os.chdir("/tmp")
+
+
+def _set_read_only(place: Path, below: int, *, clear: bool = False) -> None:
+    """Makes a mount, and with ``_ALL_BELOW`` those below it, read-only, or the mount writable again."""
+    flags = _READ_ONLY if clear else _READ_ONLY | _NO_SETUID | _NO_DEVICES
+    attributes = struct.pack("=4Q", 0, flags, 0, 0) if clear else struct.pack("=4Q", flags, 0, 0, 0)
+    path = os.fsencode(place)
+    result = _libc.syscall(_MOUNT_SETATTR, _HERE, path, below, attributes, len(attributes))
+    _done(result, f"protecting {place}")
 
 
 def _mount(what: str | Path, at: str | Path, kind: str, flags: int) -> None:
@@ -134,13 +233,16 @@ def _start_loopback() -> None:
         fcntl.ioctl(control, _SET_FLAGS, struct.pack("16sH14x", b"lo", flags | _UP))
 
 
-def _obey(channel: socket.socket, folder: Path) -> None:
+def _obey(channel: socket.socket) -> None:
     server: subprocess.Popen[bytes] | None = None
-    while message := channel.recv(1 << 20):
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(channel, 1 << 20, 1)
+        if not message:
+            return
         match json.loads(message):
-            case {"start": arguments, "environment": environment, "log": log}:
+            case {"start": arguments, "environment": environment}:
                 try:
-                    server = _start(arguments, environment, Path(log), folder)
+                    server = _start(arguments, environment, descriptors[0])
                     _send(channel, started=server.pid)
                 except OSError as error:
                     _send(channel, refused=f"the server cannot be started: {error}")
@@ -150,18 +252,26 @@ def _obey(channel: socket.socket, folder: Path) -> None:
                 _send(channel, status=None if server is None else server.poll())
 
 
-def _start(
-    arguments: list[str], environment: dict[str, str], log: Path, folder: Path
-) -> subprocess.Popen[bytes]:
-    with log.open("ab") as output:
+def _start(arguments: list[str], environment: dict[str, str], log: int) -> subprocess.Popen[bytes]:
+    try:
         return subprocess.Popen(
             arguments,
             env=environment,
-            cwd=folder,
             stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdout=log,
             stderr=subprocess.STDOUT,
+            preexec_fn=_give_up_rights,
         )
+    finally:
+        os.close(log)
+
+
+def _give_up_rights() -> None:
+    """No program that the server starts has any right of root's, even if it is run as root."""
+    for capability in range(_CAPABILITIES):
+        # Fails for those that the system does not know.
+        _libc.prctl(_DROP_CAPABILITY, capability, 0, 0, 0)
+    _libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0)
 
 
 def _connect(channel: socket.socket, port: int, seconds: float) -> None:

@@ -42,12 +42,13 @@ def _shared_python() -> str | None:
     return next(found, None)
 
 
-def environment() -> dict[str, str | dict[str, str] | None]:
+def environment() -> dict[str, str | list[str] | dict[str, str] | None]:
     """What was found; None for what is missing."""
     packages = {name: _version(name) for name in _RUNNING}
     return {
         "python": "{}.{}".format(*sys.version_info[:2]),
         "executables": str(Path(sys.executable).parent),
+        "folders": [path for path in (sys.prefix, sys.base_prefix, *sys.path) if Path(path).exists()],
         "package": _package_folder(),
         "numpy_version": _version("numpy"),
         "shared_python": _shared_python(),

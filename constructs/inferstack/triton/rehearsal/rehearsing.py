@@ -61,7 +61,7 @@ def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
         SpecError: when an archive could not be packed, such as for a file that is missing.
     """
     server = find_server(rehearsal.python)
-    with Confinement() as confinement:
+    with Confinement(server.needs) as confinement:
         host = Host(confinement, server, rehearsal.seconds)
         try:
             yield from _outcomes(host, rehearsal)

@@ -27,7 +27,8 @@ _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 class InstalledServer:
     """Where the parts of the server are, and the Python that its models run on.
 
-    ``packages`` are those in it, with their versions, that can run models in place of a backend.
+    ``folders`` are those that the Python imports from, and ``packages`` those in it, with their versions, that can
+    run models in place of a backend.
     """
 
     folder: Path
@@ -35,12 +36,18 @@ class InstalledServer:
     python: str
     executables: Path
     shared_python: Path
+    folders: tuple[Path, ...]
     packages: Mapping[str, str]
 
     @property
     def program(self) -> Path:
         """The server."""
         return self.folder / "bin" / "tritonserver"
+
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        """The files and folders that it reads, besides those of the system."""
+        return (*self.folders, self.executables, self.libraries, self.folder, self.shared_python)
 
     @property
     def stub(self) -> Path:
@@ -68,6 +75,7 @@ def find_server(python: Path) -> InstalledServer:
         found["python"],
         Path(found["executables"]),
         Path(found["shared_python"]),
+        tuple(map(Path, found["folders"])),
         found["packages"],
     )
     _check_parts(server)
@@ -111,7 +119,8 @@ def install_backends(server: InstalledServer, folder: Path, stand_ins: Iterable[
     python.mkdir(parents=True)
     for file in ("libtriton_python.so", "triton_python_backend_utils.py"):
         shutil.copy(server.folder / "backends" / "python" / file, python)
-    shutil.copy(server.stub, python)
+    # The server would do that itself, but it cannot write here.
+    Path(shutil.copy(server.stub, python)).chmod(0o755)
     for name in stand_ins:
         backend = folder / "backends" / name
         backend.mkdir()
@@ -128,8 +137,8 @@ def server_environment(server: InstalledServer, folder: Path) -> dict[str, str]:
     return {
         "PATH": f"{server.executables}:{_SYSTEM_PATH}",
         "LD_LIBRARY_PATH": f"{libraries}:{server.libraries}",
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
+        "HOME": "/tmp",
+        "TMPDIR": "/tmp",
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         # The same on every machine: no GPU.
