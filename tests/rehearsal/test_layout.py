@@ -33,6 +33,7 @@ SPEC = spec(
     """,
 )
 WEIGHTS = b"heavy" * 1000
+NEEDS_ONNX = "ONNX runs for real with `onnxruntime` in the rehearsal's Python (pip install onnxruntime)"
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_configurations_are_the_local_ones_and_what_differs_is_noted(folder: Pat
     assert config == laid_out.configs["played"].config
     assert laid_out.notes == {
         "net": (),
-        "played": ("2/model.onnx is not on this machine", "its instances run on the CPU"),
+        "played": ("2/model.onnx is not on this machine", NEEDS_ONNX, "its instances run on the CPU"),
     }
 
 

@@ -71,5 +71,5 @@ def test_a_stand_in_gets_nothing_that_only_the_real_backend_understands() -> Non
         'platform: "tensorrt_plan" default_model_filename: "a.plan" instance_group { count: 4 profile: "0" }'
     )
     assert local_config(_model(text)).config == parse_text(
-        'platform: "tensorrt_plan" instance_group { count: 1 }'
+        'platform: "tensorrt_plan" instance_group { count: 4 }'
     )

@@ -1,5 +1,6 @@
 """A typo in the path of a local file is noticed before anything is packed, and missing weights are not a typo."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,60 @@ def test_what_was_uploaded_need_not_be_here(tmp_path: Path) -> None:
 
 def test_names_without_a_letter_are_no_slips_of_one_another() -> None:
     assert slip_of("_", ["-"]) == "-"
+
+
+# ---------------------------------------------------------------- what packing would refuse
+
+
+LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 98765\n"
+
+
+def _codes(folder: Path, local: str) -> list[tuple[str, str, str]]:
+    file = spec_file(folder, f"{{models: {{m: {{backend: python, {IO}, files: {{1/model.py: {local}}}}}}}}}")
+    found = [it for it in check_file(file) if it.code in ("IS765", "IS987", "IS988")]
+    assert all(it.severity == "warning" and it.path[-2:] == ("files", "1/model.py") for it in found)
+    return [(it.code, it.message.replace(f"{folder.as_posix()}/", ""), it.fix) for it in found]
+
+
+def test_a_local_file_that_cannot_be_packed_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "model.py").touch()
+    (tmp_path / "link.py").symlink_to("model.py")
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "pointer.py").write_text(LFS)
+    assert _codes(tmp_path, "model.py") == []
+    ((code, message, fix),) = _codes(tmp_path, "link.py")
+    assert (code, message) == ("IS765", "link.py is a symbolic link, which cannot be packed")
+    assert "cp -L" in fix
+    assert _codes(tmp_path, "pipe.py")[0][:2] == (
+        "IS765",
+        "pipe.py is neither a file nor a folder, which cannot be packed",
+    )
+    ((code, message, fix),) = _codes(tmp_path, "pointer.py")
+    assert (code, message) == ("IS765", "pointer.py is a Git LFS pointer to a file of 98,765 bytes")
+    assert "git lfs pull" in fix
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root can read everything")
+def test_a_file_that_cannot_be_read_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "model.py").touch(mode=0)
+    assert [code for code, *_ in _codes(tmp_path, "model.py")] == ["IS765"]
+
+
+def test_a_local_file_outside_the_specs_folder_is_pointed_out(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    (inner / "src").mkdir(parents=True)
+    for folder in (inner / "src", tmp_path):
+        (folder / "model.py").touch()
+    assert _codes(inner, "src/../src/model.py") == []
+    ((code, message, fix),) = _codes(inner, "../model.py")
+    assert (code, message) == ("IS988", "../model.py is outside the folder of the spec")
+    assert fix == "`inferstack package` takes it only with `--allow DIR`; ignore IS988 if that is intended"
+    assert [code for code, *_ in _codes(inner, (tmp_path / "elsewhere.py").as_posix())] == ["IS988"]
+
+
+def test_what_was_uploaded_need_not_be_fit_for_packing(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, ONE)
+    write_lock(file)
+    (tmp_path / "weights/net.onnx").rename(tmp_path / "net.onnx")
+    (tmp_path / "weights/net.onnx").symlink_to(tmp_path / "net.onnx")
+    assert "IS765" not in [it.code for it in check_file(file)]

@@ -30,7 +30,7 @@ TOPICS = {
     "IS4": "Inference components",
     "IS5": "Autoscaling",
     "IS6": "Endpoint configuration, serverless, deployment guardrails",
-    "IS7": "Images and regions",
+    "IS7": "Images and regions; files of Triton's models",
     "IS8": "Alarms, dashboard, execution role, updates",
     "IS9": "Triton's models",
 }

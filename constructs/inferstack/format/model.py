@@ -18,8 +18,11 @@ ArchiveName = Annotated[str, form(r"^(?!(.*/)?\.\.?/)[^/].*\.tar\.gz$")]
 class TritonArchive(Block):
     """One `tar.gz` of a multi-model endpoint: a model, or an ensemble with its members."""
 
-    models: dict[str, TritonModel]
+    models: dict[str, TritonModel] | None = None
     """Models by folder name, each as a Triton model configuration."""
+    repository: str | None = None
+    """Path of an existing folder that is packed, instead of `models`: that of a model with its
+    `config.pbtxt`, or one that holds several such folders."""
 
 
 class Triton(Block):

@@ -190,6 +190,11 @@ def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Reposi
     return (_archive(folder, source, faults=(fault,)),)
 
 
+def read_archive_folder(folder: Path, *, archive: str, source: SpecPath = ()) -> Repository:
+    """For a multi-model endpoint: what goes into the archive of this name, a model or a folder of models."""
+    return replace(_archive_of(_tree(folder), source), archive=archive)
+
+
 def _archive_of(folder: Folder, source: SpecPath) -> Repository:
     found = found_in(folder, folder.path.name, IN_FOLDER, _read, multi_model=True)
     return _archive(folder.path, source, *found)

@@ -92,6 +92,7 @@ class Repository(msgspec.Struct, frozen=True):
     ``default_model`` is the model that answers, None when that is unclear. ``faults`` are models that could
     not be read; they are missing in ``models``. ``multi_model``: the container loads it as one of many.
     ``outside``: it is read from a folder outside that of the spec, which has to be allowed for packing.
+    ``strangers`` are files that a spec names, and to which the same applies.
     ``uploaded`` are the paths in the archive as a lock knows it: files that need not be on this machine.
     """
 
@@ -102,6 +103,7 @@ class Repository(msgspec.Struct, frozen=True):
     faults: tuple[Problem, ...] = ()
     multi_model: bool = False
     outside: bool = False
+    strangers: frozenset[Path] = frozenset()
     uploaded: frozenset[str] = frozenset()
 
     def model(self, name: str) -> TritonModel | None:

@@ -1,6 +1,6 @@
 """The model repositories of a spec: what is in its ``triton`` block, or where that block points to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.facts.triton import PlacedTriton, default_model, triton_blocks
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.model import TritonArchive
 from inferstack.problems import Place, Problem, SpecPath
 from inferstack.triton.config import ConfigError, config_from_spec
-from inferstack.triton.folders import read_archive_folders, read_repository
+from inferstack.triton.folders import read_archive_folder, read_archive_folders, read_repository
 from inferstack.triton.model import (
     MISSING_FOLDER,
     NO_REPOSITORY,
@@ -38,15 +39,9 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
     """The archives of one ``triton`` block: see :func:`repositories_of`."""
     triton = placed.block
     if triton.repository is not None:
-        folder = base_dir / triton.repository
-        outside = not lies_in(folder, [base_dir.resolve()])
-        return tuple(replace(found, outside=outside) for found in _existing(placed, folder))
+        return tuple(_existing(placed, triton.repository, base_dir))
     if triton.archives is not None:
-        source = (*placed.path, "archives")
-        return tuple(
-            _declared(name, archive.models, (*source, name), base_dir, multi_model=True)
-            for name, archive in triton.archives.items()
-        )
+        return tuple(_archives(placed, triton.archives, base_dir))
     if triton.models is None or placed.multi_model:
         return ()
     default = default_model(triton)
@@ -59,24 +54,52 @@ def _chosen_by_environment(placed: PlacedTriton) -> bool:
     return any(set_variable(it.environment, DEFAULT_MODEL) for it in placed.loaders)
 
 
-def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
+def _existing(placed: PlacedTriton, repository: str, base_dir: Path) -> Iterator[Repository]:
+    """The archives of a repository in a folder."""
     source: SpecPath = (*placed.path, "repository")
+    folder = base_dir / repository
     named = placed.block.default_model
+    fault = _no_folder(folder, source)
+    outside = not lies_in(folder, [base_dir.resolve()])
+    if fault is not None:
+        yield Repository(placed.archive, (), named, source, (fault,), outside=outside)
+    elif placed.multi_model:
+        for archive in read_archive_folders(folder, source=source):
+            yield replace(archive, outside=outside)
+    else:
+        found = read_repository(folder, archive=placed.archive, source=source)
+        default = found.default_model if named is None else named
+        yield replace(found, default_model=default, outside=outside)
+
+
+def _archives(
+    placed: PlacedTriton, declared: Mapping[str, TritonArchive], base_dir: Path
+) -> Iterator[Repository]:
+    """The archives of a multi-model endpoint that are declared one by one."""
+    for name, archive in declared.items():
+        source: SpecPath = (*placed.path, "archives", name)
+        if archive.repository is None:
+            yield _declared(name, archive.models or {}, source, base_dir, multi_model=True)
+            continue
+        source, folder = (*source, "repository"), base_dir / archive.repository
+        fault = _no_folder(folder, source)
+        if fault is not None:
+            found = Repository(name, (), None, source, (fault,), multi_model=True)
+        else:
+            found = read_archive_folder(folder, archive=name, source=source)
+        yield replace(found, outside=not lies_in(folder, [base_dir.resolve()]))
+
+
+def _no_folder(folder: Path, source: SpecPath) -> Problem | None:
+    """Why there is no folder to read models from; None if there is one."""
     if folder.is_file():
         message = f"{folder.as_posix()} is a file, not a folder"
-        fault = Problem(source, message, "name the folder that holds those of the models", NO_REPOSITORY)
-        return (Repository(placed.archive, (), named, source, (fault,)),)
-    if not folder.is_dir():
-        message = f"{folder.as_posix()} does not exist, so its models cannot be checked"
-        fix = (
-            "paths are relative to the folder of the spec file; ignore IS902 if it is only on other machines"
-        )
-        fault = Problem(source, message, fix, MISSING_FOLDER)
-        return (Repository(placed.archive, (), named, source, (fault,)),)
-    if placed.multi_model:
-        return read_archive_folders(folder, source=source)
-    found = read_repository(folder, archive=placed.archive, source=source)
-    return (replace(found, default_model=found.default_model if named is None else named),)
+        return Problem(source, message, "name the folder that holds those of the models", NO_REPOSITORY)
+    if folder.is_dir():
+        return None
+    message = f"{folder.as_posix()} does not exist, so its models cannot be checked"
+    fix = "paths are relative to the folder of the spec file; ignore IS902 if it is only on other machines"
+    return Problem(source, message, fix, MISSING_FOLDER)
 
 
 def _declared(
@@ -99,7 +122,14 @@ def _declared(
             faults.append(Problem(path, error.message, fix, UNREADABLE))
     if multi_model:
         default = likely_default_model(models)
-    return Repository(archive, tuple(models), default, source, tuple(faults), multi_model=multi_model)
+    found = Repository(archive, tuple(models), default, source, tuple(faults), multi_model=multi_model)
+    return replace(found, strangers=_strangers(models, base_dir.resolve()))
+
+
+def _strangers(models: Iterable[TritonModel], base_dir: Path) -> frozenset[Path]:
+    """The local files of models that are not in the folder of the spec."""
+    files = {local for model in models for local in model.files.values()}
+    return frozenset(local for local in files if not lies_in(local, [base_dir]))
 
 
 def _model(name: str, mapping: Mapping[str, Any], path: SpecPath, base_dir: Path) -> TritonModel:

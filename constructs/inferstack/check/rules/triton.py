@@ -82,9 +82,13 @@ def one_way_to_declare(spec: ModelSpec) -> Iterator[Problem]:
             fix = "add `models`, `archives` or `repository`, or remove the block"
             yield Problem((*placed.path, *ways), message, fix)
         for name, archive in (placed.block.archives or {}).items():
-            if placed.multi_model and not archive.models:
-                path = (*placed.path, "archives", name)
-                yield Problem(path, f"`{name}` has no models", "add a model to it, or remove the archive")
+            path = (*placed.path, "archives", name)
+            if placed.multi_model and archive.models and archive.repository is not None:
+                message = f"`models` and `repository` of `{name}` cannot be used together"
+                yield Problem((*path, "repository"), message, "keep one of them")
+            elif placed.multi_model and not archive.models and archive.repository is None:
+                fix = "add `models` or `repository` to it, or remove the archive"
+                yield Problem(path, f"`{name}` has no models", fix)
 
 
 @error("IS251", MULTI_MODEL_PAGE)

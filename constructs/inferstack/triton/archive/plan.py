@@ -186,6 +186,9 @@ def _is_config(entry: ArchiveEntry) -> bool:
 
 def _beside_models(repository: Repository) -> Iterator[LeftOut]:
     """What an existing repository holds beside its models, which is left out."""
+    if repository.multi_model and len(repository.models) == 1:
+        # It may be the archive itself. What is beside it then belongs to no archive, or to others.
+        return
     names = {model.name for model in repository.models}
     folders = [model.folder for model in repository.models if model.folder is not None]
     for top in {folder.parent for folder in folders}:

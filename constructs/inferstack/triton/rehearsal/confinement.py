@@ -1,19 +1,19 @@
 """Runs a server that nobody else on the network can reach, that sees nothing of the user's, and that vanishes
 with its user; and sends requests to it.
 
-A model's code is run by whoever rehearses it, and may be somebody else's. So the server has an environment, a
-network, processes and a root of its own: it can read the system's programs, its Python and the archives, write
-to an empty /tmp, and use no right of root's. It shares the machine's kernel, processors, memory and disk, whose
-use is not limited.
+A model's code is run by whoever rehearses it, and may be somebody else's. So the server has an environment,
+a network, processes and a root of its own: it can read the system's programs, its Python and the archives,
+write to an empty /tmp, and use no right of root's. It shares the machine's kernel, and the use of processors,
+memory and disk is not limited.
 
-Triton's SageMaker front end listens on every network interface, and none of its options changes that. Where the
-machine allows no namespaces, the rehearsal therefore refuses to run, instead of opening a port that accepts model
-code from anybody.
+Triton's SageMaker front end listens on every network interface, and none of its options changes that. Where
+the machine allows no namespaces, the rehearsal therefore refuses to run, instead of opening a port that
+accepts model code from anybody.
 
 bubblewrap and util-linux's `unshare` were tried. Both need the permissions that this needs, so they run on no
 additional machine, and both leave two processes of our own: one inside, which hands out sockets, and one
-outside, which removes the folder. bubblewrap would save the mounts, some hundred lines, for a program that pip
-cannot install.
+outside, which removes the folder. bubblewrap would save the mounts, some hundred lines, for a program that
+pip cannot install.
 """
 
 import json
@@ -57,7 +57,7 @@ class Confinement:
     """
 
     folder: Path
-    """Scratch space, which the server can read; its `ml` is what it sees at `/opt/ml`, its `tmp` at `/tmp`."""
+    """Scratch space that the server can read; it sees its `ml` at `/opt/ml`, and its `tmp` at `/tmp`."""
 
     def __init__(self, shown: Iterable[Path] = ()) -> None:
         home = Path.home().resolve()

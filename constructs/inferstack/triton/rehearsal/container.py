@@ -174,7 +174,8 @@ class Host:
         """
         folder = self.confinement.folder
         backends = install_backends(self.server, folder, stand_ins)
-        arguments = [str(self.server.program), *launch.options, f"--backend-directory={backends}"]
+        folders = (f"--backend-directory={backends}", f"--cache-directory={self.server.caches}")
+        arguments = [str(self.server.program), *launch.options, *folders]
         environment: Mapping[str, str] = {**launch.environment, **server_environment(self.server, folder)}
         begun = monotonic()
         self.confinement.start(arguments, environment, self._log_file)

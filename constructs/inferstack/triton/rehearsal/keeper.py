@@ -1,5 +1,5 @@
-"""Keeps a server where nothing outside can reach it, where it sees nothing of the user's, and where nothing can
-be left behind.
+"""Keeps a server where nothing outside can reach it, where it sees nothing of the user's, and where nothing
+can be left behind.
 
 A program of its own, started by :mod:`inferstack.triton.rehearsal.confinement` with one end of a socket
 pair and the folders that the server may read; it uses the standard library alone. Two processes: the *outer*
@@ -117,8 +117,8 @@ def _inner(channel: socket.socket, folder: Path, shown: Iterable[Path]) -> None:
 
 # ---------------------------------------------------------------- What the server can see
 #
-# A root of its own: the system's programs and libraries, the folders of the server's Python and the rehearsal's,
-# all read-only, and a /tmp of its own. Home folders, most of /etc, and other processes are not in it.
+# A root of its own: the system's programs and libraries, the folders of the server's Python and that of the
+# rehearsal, all read-only, and its own /tmp. Home folders, most of /etc, and other processes are not in it.
 
 
 def _new_root(folder: Path, shown: Iterable[Path]) -> Path:
@@ -187,8 +187,8 @@ def _make_devices(dev: Path) -> None:
 
 
 def _mount_processes(proc: Path) -> None:
-    """Mounts the namespace's own /proc. Where the machine hides parts of its own, it allows no other; then the
-    server has none.
+    """Mounts the namespace's own /proc. A machine that hides parts of its own allows no other; then there is
+    none.
     """
     try:
         _mount("proc", proc, "proc", _READ_ONLY | _NO_SETUID | _NO_DEVICES | _NO_PROGRAMS)
@@ -260,7 +260,7 @@ def _start(arguments: list[str], environment: dict[str, str], log: int) -> subpr
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            preexec_fn=_give_up_rights,
+            preexec_fn=_give_up_rights,  # noqa: PLW1509 - this process has one thread
         )
     finally:
         os.close(log)

@@ -21,7 +21,7 @@ from inferstack.triton.backends import is_ensemble
 from inferstack.triton.config import parse_text, print_text
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel, is_version
 from inferstack.triton.rehearsal.outcome import SERVER_RELEASE, RehearsalRefused
-from inferstack.triton.rehearsal.server import TORCH, may_run, runs
+from inferstack.triton.rehearsal.runners import may_run, runner_for
 from inferstack.triton.rehearsal.stand_in import FILE
 from inferstack.triton.rules.releases import FIRST_RELEASE, messages
 
@@ -36,14 +36,15 @@ class LocalConfig:
     """A configuration as the local server gets it.
 
     ``changes`` says how it differs where that matters, ``stand_in`` is the backend that is replaced,
-    and ``computes`` says that its stand-in runs the model's file. Otherwise answers are zeros.
+    and ``run_by`` the package, with its version, by which its stand-in runs the model's file. Without one,
+    answers are zeros.
     """
 
     config: Any
     changes: tuple[str, ...]
     changed: bool
     stand_in: str | None
-    computes: bool = False
+    run_by: str | None = None
 
 
 class LaidOut(msgspec.Struct, frozen=True):
@@ -52,7 +53,6 @@ class LaidOut(msgspec.Struct, frozen=True):
     folders: tuple[str, ...]
     configs: Mapping[str, LocalConfig]
     notes: Mapping[str, tuple[str, ...]]
-    packages: Mapping[str, str]
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class LaidOut(msgspec.Struct, frozen=True):
 
     def run_by(self, model: str) -> str | None:
         """What computes instead of that backend: a package and its version; None if the answers are zeros."""
-        return f"{TORCH} {self.packages[TORCH]}" if self.configs[model].computes else None
+        return self.configs[model].run_by
 
     def in_sequence(self, model: str) -> bool:
         """Whether requests to a model are in a sequence: it has state, or may pass them on to one with it."""
@@ -103,7 +103,7 @@ def lay_out(
     for model in repository.models:
         configs[model.name], why = _made_local(model, target, packages)
         notes[model.name] = (*why, *configs[model.name].changes)
-    return LaidOut(folders, configs, notes, packages)
+    return LaidOut(folders, configs, notes)
 
 
 def _wanted(repository: Repository, packages: Mapping[str, str]) -> Callable[[str], bool]:
@@ -137,12 +137,10 @@ def _made_local(
     """
     folder = _folder(model, target)
     file = folder / CONFIG_FILE
-    computes, why = runs(model, folder, packages)
+    run_by, why = runner_for(model, folder, packages)
     if not file.is_file():
-        return local_config(model, computes=computes), why
-    found = local_config(
-        replace(model, config=parse_text(file.read_text(encoding="utf-8"))), computes=computes
-    )
+        return local_config(model, run_by=run_by), why
+    found = local_config(replace(model, config=parse_text(file.read_text(encoding="utf-8"))), run_by=run_by)
     if found.changed:
         file.write_text(print_text(found.config), encoding="ascii")
     return found, why
@@ -225,20 +223,20 @@ def stand_in_backend(model: TritonModel) -> str | None:
     return None if model.backend in {"", "python"} else model.backend
 
 
-def local_config(model: TritonModel, *, computes: bool = False) -> LocalConfig:
+def local_config(model: TritonModel, *, run_by: str | None = None) -> LocalConfig:
     """The configuration of a model, changed where the local server could not load it.
 
-    ``computes``: its stand-in runs the model's file.
+    ``run_by`` is the package by which its stand-in runs the model's file.
     """
     config = type(model.config)()
     config.CopyFrom(model.config)
     changes = [said for change in _CHANGES for said in change(config)]
     stand_in = stand_in_backend(model)
     if stand_in is not None:
-        if computes:
+        if run_by is not None:
             config.parameters[FILE].string_value = model.model_file or ""
         _fit_stand_in(config)
-    return LocalConfig(config, tuple(dict.fromkeys(changes)), config != model.config, stand_in, computes)
+    return LocalConfig(config, tuple(dict.fromkeys(changes)), config != model.config, stand_in, run_by)
 
 
 def _without_gpus(config: Any) -> Iterator[str]:
@@ -292,9 +290,8 @@ _CHANGES: tuple[Callable[[Any], Iterator[str]], ...] = (
 
 
 def _fit_stand_in(config: Any) -> None:
-    """Removes what only means something to the real backend, and all but one instance of a group."""
+    """Removes what only means something to the real backend."""
     for field in ("runtime", "default_model_filename", "cc_model_filenames", "optimization"):
         config.ClearField(field)
     for group in config.instance_group:
-        group.count = 1
         group.ClearField("profile")

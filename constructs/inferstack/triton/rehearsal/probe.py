@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 # What can run a model in place of the server's backend.
-_RUNNING = ("torch",)
+_RUNNING = ("torch", "onnxruntime")
 
 
 def _package_folder() -> str | None:

@@ -1,4 +1,4 @@
-"""The Triton that a Python environment has installed, and what else there can run a model's file for real.
+"""The Triton that a Python environment has installed.
 
 It is the server inside NVIDIA's `nvidia-pytriton`, https://github.com/triton-inference-server/pytriton, whose
 Python code is not used.
@@ -7,15 +7,12 @@ Python code is not used.
 import json
 import shutil
 import subprocess
-import zipfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inferstack.triton.model import TritonModel
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
-from inferstack.triton.rules.pytorch import is_torchscript
 
 _INSTALL = "install inferstack there with the extra `rehearse`"
 _PROBE, _STAND_IN = (Path(__file__).with_name(name) for name in ("probe.py", "stand_in.py"))
@@ -27,8 +24,8 @@ _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 class InstalledServer:
     """Where the parts of the server are, and the Python that its models run on.
 
-    ``folders`` are those that the Python imports from, and ``packages`` those in it, with their versions, that can
-    run models in place of a backend.
+    ``folders`` are those that the Python imports from. ``packages`` are those in it, with their versions,
+    that can run models in place of a backend.
     """
 
     folder: Path
@@ -43,6 +40,11 @@ class InstalledServer:
     def program(self) -> Path:
         """The server."""
         return self.folder / "bin" / "tritonserver"
+
+    @property
+    def caches(self) -> Path:
+        """The folder of its response caches."""
+        return self.folder / "caches"
 
     @property
     def needs(self) -> tuple[Path, ...]:
@@ -144,44 +146,3 @@ def server_environment(server: InstalledServer, folder: Path) -> dict[str, str]:
         # The same on every machine: no GPU.
         "CUDA_VISIBLE_DEVICES": "",
     }
-
-
-# ---------------------------------------------------------------- TorchScript, run for real by a stand-in
-
-
-TORCH = "torch"
-"""The package that it takes."""
-
-
-def may_run(model: TritonModel, packages: Collection[str]) -> bool:
-    """Whether the packages are enough to try running the model in place of its backend."""
-    return TORCH in packages and _is_torchscript(model)
-
-
-def runs(model: TritonModel, folder: Path, packages: Collection[str]) -> tuple[bool, tuple[str, ...]]:
-    """Whether the files in a model's folder are run for real; if not, what is missing, as text."""
-    if not _is_torchscript(model):
-        return False, ()
-    if TORCH not in packages:
-        how = f"with `{TORCH}` in the rehearsal's Python (pip install {TORCH})"
-        return False, (f"TorchScript runs for real {how}",)
-    files = [f"{version}/{model.model_file}" for version in model.versions]
-    strange = [file for file in files if not _holds_torchscript(folder / file)]
-    # Weights that are not there are packed as empty files, and reported elsewhere.
-    wrong = [file for file in strange if (folder / file).is_file() and (folder / file).stat().st_size]
-    return not strange, tuple(f"{file} is not TorchScript: the real backend cannot load it" for file in wrong)
-
-
-def _is_torchscript(model: TritonModel) -> bool:
-    config = model.config
-    # What Triton gives to a model besides its inputs is not imitated.
-    plain = not config.HasField("sequence_batching") and not config.batch_input
-    return plain and is_torchscript(model) and model.model_file is not None
-
-
-def _holds_torchscript(file: Path) -> bool:
-    """TorchScript is a zip with code and constants in it; what `torch.save` writes has neither."""
-    if not zipfile.is_zipfile(file):
-        return False
-    with zipfile.ZipFile(file) as content:
-        return any(name.endswith("/constants.pkl") for name in content.namelist())

@@ -1,7 +1,7 @@
 """Stands in for a backend that the server lacks.
 
-TorchScript is run for real where the Python has torch; otherwise every request is answered with zeros of the
-declared type. Triton loads a copy of this file as a backend written in Python, so
+TorchScript and ONNX are run for real where the Python has torch and onnxruntime; otherwise every request is
+answered with zeros of the declared type. Triton loads a copy of this file as a backend written in Python, so
 it uses nothing of inferstack.
 https://github.com/triton-inference-server/backend/blob/main/docs/python_based_backends.md
 """
@@ -14,7 +14,7 @@ from typing import Any
 SMALL = 2
 """Elements along a dimension that the model leaves open. Not 1, which would fit by accident."""
 FILE = "INFERSTACK_FILE"
-"""Parameter of a configuration: the TorchScript that is run, in the folder of the version."""
+"""Parameter of a configuration: the file that is run, in the folder of the version."""
 _DIVIDER = "__"
 
 
@@ -32,7 +32,8 @@ class TritonPythonModel:
         self._decoupled = bool(config.get("model_transaction_policy", {}).get("decoupled", False))
         run = config.get("parameters", {}).get(FILE)
         version = Path(args["model_repository"], args["model_version"])
-        self._runner = None if run is None else TorchScript(str(version / run["string_value"]), config)
+        runner = Onnx if config["backend"] == "onnxruntime" else TorchScript
+        self._runner = None if run is None else runner(version / run["string_value"], config)
 
     def execute(self, requests: list[Any]) -> list[Any] | None:
         """One answer for each request."""
@@ -68,11 +69,11 @@ class TorchScript:
     https://github.com/triton-inference-server/pytorch_backend/blob/main/src/pt/model_instance_state.cc
     """
 
-    def __init__(self, file: str, config: dict[str, Any]) -> None:
+    def __init__(self, file: Path, config: dict[str, Any]) -> None:
         # Both exist only where Triton runs this.
         self._torch: Any = import_module("torch")
         self._triton: Any = import_module("triton_python_backend_utils")
-        self._module = self._torch.jit.load(file, map_location="cpu").eval()
+        self._module = self._torch.jit.load(str(file), map_location="cpu").eval()
         self._outputs = {output["name"]: output["data_type"] for output in config["output"]}
         names = [tensor["name"] for tensor in config["input"]]
         arguments = [(one.name, one.type.kind()) for one in self._module.forward.schema.arguments[1:]]
@@ -129,3 +130,82 @@ def _places(names: list[str]) -> dict[str, int]:
     if all(divider and (not place or place.isdigit()) for _, divider, place in endings):
         return {name: int(place or 0) for name, (_, _, place) in zip(names, endings, strict=True)}
     return {name: place for place, name in enumerate(names)}
+
+
+class Onnx:
+    """Runs an ONNX graph on the CPU, by ONNX Runtime.
+
+    What the backend refuses is refused, in its words:
+    https://github.com/triton-inference-server/onnxruntime_backend/blob/main/src/onnxruntime.cc
+    """
+
+    def __init__(self, file: Path, config: dict[str, Any]) -> None:
+        # Exists only where Triton runs this.
+        runtime: Any = import_module("onnxruntime")
+        path = file / file.name if file.is_dir() else file
+        self._session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        self._batches = int(config.get("max_batch_size", 0)) > 0
+        needed = {it.name: it for it in self._session.get_inputs()}
+        further = {it.name: it for it in self._session.get_overridable_initializers()}
+        given = [it for it in config["input"] if not it.get("optional", False)]
+        if len(given) != len(needed):
+            raise ValueError(f"configuration expects {len(given)} inputs, model provides {len(needed)}")
+        self._inputs = {**further, **needed}
+        self._outputs = {it.name: it for it in self._session.get_outputs()}
+        for tensor in config["input"]:
+            self._check("input", tensor, self._inputs, exact=False)
+        for tensor in config["output"]:
+            self._check("output", tensor, self._outputs, exact=True)
+        self._declared = {it["name"]: _sizes(it) for it in config["output"]}
+
+    def run(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The outputs by name, from the inputs by name; arrays of numpy."""
+        feeds = {name: self._fed(name, values) for name, values in given.items()}
+        answers = self._session.run(list(self._declared), feeds)
+        return {name: self._array(name, it) for name, it in zip(self._declared, answers, strict=True)}
+
+    def _fed(self, name: str, values: Any) -> Any:
+        if values.dtype == object:
+            numpy: Any = import_module("numpy")
+            values = numpy.array([it.decode() for it in values.flat], dtype=object).reshape(values.shape)
+        return values if self._inputs[name].shape else values.reshape(())
+
+    def _array(self, name: str, answer: Any) -> Any:
+        return answer.reshape(self._declared[name]) if answer.ndim == 0 else answer
+
+    def _check(self, side: str, tensor: dict[str, Any], known: dict[str, Any], *, exact: bool) -> None:
+        name, wanted = tensor["name"], tensor["data_type"]
+        if name not in known:
+            allowed = ", ".join(known)
+            raise ValueError(f"unexpected inference {side} '{name}', allowed {side}s are: {allowed}")
+        found = known[name]
+        provided = _ONNX_TYPES.get(found.type, found.type)
+        if wanted != provided:
+            expected = f"configuration expects datatype {wanted} for {side} '{name}'"
+            raise ValueError(f"{expected}, model provides {provided}")
+        shape = [size if isinstance(size, int) else -1 for size in found.shape]
+        dims = [*([-1] if self._batches and shape else []), *_sizes(tensor)]
+        if self._batches and shape[:1] != [-1]:
+            raise ValueError(
+                f"tensor '{name}': for the model to support batching the first dimension must be -1"
+            )
+        pairs = zip(shape, dims, strict=False)
+        same = all(size == own or (size == -1 and not exact) for size, own in pairs)
+        if shape and not (len(shape) == len(dims) and same):
+            expects = f"the model expects {len(shape)} dimensions (shape {shape})"
+            raise ValueError(f"tensor '{name}': {expects} but the model configuration specifies {dims}")
+
+
+def _sizes(tensor: dict[str, Any]) -> list[int]:
+    """The sizes that the backend sees of an input or output, without the batch."""
+    reshape = tensor.get("reshape")
+    return [int(size) for size in (tensor["dims"] if reshape is None else reshape.get("shape", []))]
+
+
+_ONNX_TYPES = {
+    f"tensor({name})": f"TYPE_{kind}"
+    for name, kind in {
+        **{"float16": "FP16", "float": "FP32", "double": "FP64", "string": "STRING", "bool": "BOOL"},
+        **{f"{sign}int{bits}": f"{sign}int{bits}".upper() for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    }.items()
+}

@@ -12,6 +12,7 @@ from inferstack.triton.rules import (
     ensembles,
     files,
     local_files,
+    model_files,
     models,
     pytorch,
     releases,

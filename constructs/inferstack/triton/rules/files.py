@@ -37,6 +37,7 @@ from inferstack.triton.rules.base import (
 _LAYOUT = f"{DOCUMENTATION}/model_repository.md"
 _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
 _ARCHIVE = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+_ONLY_ALLOWED = "only with `--allow DIR`; ignore IS988 if that is intended"
 # From this release on, a model whose name has a slash is refused when it is loaded.
 _STRICT_NAMES = (26, 3)
 # The parameter for a model's own packed Python, and how its path begins if it is in the model's folder.
@@ -87,13 +88,19 @@ def repository_holds_files_and_folders(repository: Repository, context: Context)
 
 @warning("IS988", "inferstack's archives", partial=True)
 def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Problem]:
-    """An existing repository should be in the folder of the spec.
+    """An existing repository, and local files that a spec names, should be in the folder of the spec.
 
-    One elsewhere is checked and deployed all the same, but its folder has to be allowed for packing.
+    What is elsewhere is checked and deployed all the same, but its folder has to be allowed for packing.
     """
     if repository.outside:
-        fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 if that is intended"
+        fix = f"`inferstack package` takes its files {_ONLY_ALLOWED}"
         yield Problem(repository.source, "the repository is outside the folder of the spec", fix)
+    for model in repository.models if repository.strangers else ():
+        for inner, local in model.files.items():
+            if local in repository.strangers:
+                message = f"{local.as_posix()} is outside the folder of the spec"
+                fix = f"`inferstack package` takes it {_ONLY_ALLOWED}"
+                yield Problem(at(model, "files", inner), message, fix)
 
 
 @warning("IS903", f"{DOCUMENTATION}/model_configuration.md")

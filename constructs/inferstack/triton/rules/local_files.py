@@ -2,15 +2,17 @@
 
 import os
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from inferstack.problems import Problem
+from inferstack.problems import Place, Problem
 from inferstack.problems.words import ask, by_length, listed, slips_among
 from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.repository_files import FETCH, pointer_in, unfit_kind
 from inferstack.triton.rules.base import Context, at, warning
 
 # A folder with more names than this is full of data, where many names differ in one letter.
@@ -41,6 +43,35 @@ def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterat
         if fix is not None:
             message, fix = f"{local.as_posix()} does not exist", f"{fix} if it is elsewhere, ignore IS987"
             yield Problem(at(model, "files", inner), message, fix)
+
+
+@warning("IS765", "inferstack's archives")
+def local_files_can_be_packed(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Local files should be the files themselves, and readable.
+
+    Packing refuses links, what is neither a file nor a folder, and pointers of Git LFS.
+    """
+    for model in repository.models:
+        for inner, local in model.files.items() if model.folder is None else ():
+            if f"{model.name}/{inner}" not in repository.uploaded:
+                yield from _unpackable(local, at(model, "files", inner))
+
+
+def _unpackable(local: Path, place: Place) -> Iterator[Problem]:
+    try:
+        mode = local.lstat().st_mode
+    except (OSError, ValueError):
+        # It may be on another machine.
+        return
+    unfit = unfit_kind(local, mode)
+    pointer = pointer_in(local) if unfit is None and stat.S_ISREG(mode) else None
+    if unfit is not None:
+        yield Problem(place, f"{unfit.message}, which cannot be packed", unfit.fix)
+    elif pointer is not None:
+        message = f"{local.as_posix()} is a Git LFS pointer to a file of {pointer.size:,} bytes"
+        yield Problem(place, message, FETCH)
+    elif not os.access(local, os.R_OK):
+        yield Problem(place, f"{local.as_posix()} cannot be read", "make it readable for packing")
 
 
 def _with_parents(name: str) -> Iterator[PurePosixPath]:

@@ -11,6 +11,7 @@ from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, loaded_versions
 from inferstack.triton.rules.base import MANAGER, SOURCE, Context, at, each, error
 from inferstack.triton.rules.ensembles import STEP
+from inferstack.triton.rules.model_files import graphs
 from inferstack.triton.rules.tensors import tensors
 
 _ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
@@ -98,6 +99,10 @@ def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Pro
 def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) -> Problem:
     message = f"{call.member.name} has no {field} `{name}`"
     fix = did_you_mean_then(name, declared, f"allowed: {listed(declared)}")
+    for path, graph in graphs(call.member):
+        if name in (graph.inputs if field == "input" else graph.outputs):
+            # Then the other side is wrong.
+            fix = f"{path} has it: declare it in {call.member.name}"
     return Problem(call.at(key, name), message, fix)
 
 
