@@ -118,10 +118,18 @@ def test_a_link_is_not_followed_and_a_changed_file_is_read_again(tmp_path: Path)
     graph = onnx_graph(file)
     assert graph is not None
     assert list(graph.inputs) == ["X"]
-    file.write_bytes(doubling("INPUT"))
+    # As long as before.
+    file.write_bytes(doubling("Z"))
+    os.utime(file, ns=(0, 1))
     graph = onnx_graph(file)
     assert graph is not None
-    assert list(graph.inputs) == ["INPUT"]
+    assert list(graph.inputs) == ["Z"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with a name")
+def test_nothing_waits_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.onnx")
+    assert onnx_graph(tmp_path / "model.onnx") is None
 
 
 # ---------------------------------------------------------------- compared with the configuration
@@ -214,6 +222,17 @@ def test_a_type_is_that_of_the_file(tmp_path: Path) -> None:
         ("input", "`X` is TYPE_FP32, but TYPE_INT64 in 1/model.onnx"),
         ("output", "`Y` is TYPE_FP32, but TYPE_FP16 in 1/model.onnx"),
     ]
+
+
+def test_a_ragged_input_is_a_list_in_the_file(tmp_path: Path) -> None:
+    ragged = f"max_batch_size: 4, input: [{X.replace('}', ', allow_ragged_batch: true}')}], output: [{Y}]"
+    found = _said(tmp_path, doubling(), ragged)
+    assert _one(found)[:2] == (
+        "input.0.allow_ragged_batch",
+        "`X` is [-1, 2] in 1/model.onnx, so batches of it cannot be ragged",
+    )
+    fits = onnx_file({"X": (FLOAT, ("n",))}, {"Y": (FLOAT, ("n", 2))}, [])
+    assert _said(tmp_path, fits, ragged) == []
 
 
 def test_a_map_cannot_be_served(tmp_path: Path) -> None:

@@ -135,6 +135,10 @@ _OF_CODE: tuple[Explanation, ...] = (
         "put what it loads into the archive",
     ),
     _when(
+        r"Read-only file system",
+        "the model writes to a place that a rehearsal protects, such as its own folder; write to /tmp",
+    ),
+    _when(
         r"no NVIDIA driver|CUDA error|Torch not compiled with CUDA|no CUDA-capable device|cudaErrorNoDevice",
         "the model asks for a GPU, but a rehearsal runs on the CPU; let it choose the device by "
         "`args['model_instance_kind']`",

@@ -161,7 +161,7 @@ def engines_fit_the_image(model: TritonModel, context: Context) -> Iterator[Prob
     for path, file in _loaded_files(model):
         found = engine_version(file)
         wanted = TENSORRT.get(release, ()) or _major_of(release)
-        if found is None or not wanted or found[: len(wanted)] == wanted:
+        if found is None or found[: len(wanted)] == wanted:
             continue
         built = ".".join(map(str, found[:3]))
         message = f"{path} was built by TensorRT {built}, but the image should have {_version(wanted)}"
