@@ -15,6 +15,7 @@ SERVED = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(
 HANGING = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if row.may_hang]
 # Errors that no row can show, because they are about a server's surroundings.
 ELSEWHERE = {
+    "IS775": "the ONNX backend, which the server lacks; ONNX Runtime stands in for it in tests/rehearsal/test_onnx.py",
     "IS901": "the container's start script looks for folders",
     "IS905": "no folder has such a name",
     "IS906": "a newer Triton refuses it, behind a multi-model endpoint",
