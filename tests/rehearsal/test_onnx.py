@@ -62,6 +62,10 @@ REFUSED = {
         onnx_file({"X": PAIR, "Z": PAIR}, {"Y": PAIR}, [node("Add", ["X", "Z"], ["Y"])]),
         f"X, {FP32}", f"Y, {FP32}", 4, "configuration expects 1 inputs, model provides 2",
     ),
+    "no-single-value": (
+        onnx_file({"X": (FLOAT, ())}, {"Y": (FLOAT, ())}, [node("Add", ["X", "X"], ["Y"])]),
+        f"X, {FP32}", f"Y, {FP32}", 0, "a scalar tensor should only provide 1",
+    ),
     "unknown-operator": (
         onnx_file({"X": PAIR}, {"Y": PAIR}, [node("Mystery", ["X"], ["Y"])]),
         f"X, {FP32}", f"Y, {FP32}", 4, "Mystery",

@@ -50,6 +50,7 @@ def test_a_file_with_code_and_constants_is_run_by_torch(tmp_path: Path) -> None:
         (f'{ONNX} model_operations {{ op_library_filename: "o.so" }}', {"onnxruntime": "1"}, ()),
         (ONNX.replace('"x"', '"x" data_type: TYPE_BF16'), {"onnxruntime": "1"}, ()),
         (ONNX.replace('"x"', '"x" allow_ragged_batch: true'), {"onnxruntime": "1"}, ()),
+        (ONNX.replace('output { name: "y" }', ""), {"onnxruntime": "1"}, ()),
         (f'{ONNX} batch_output {{ target_name: "y" }}', {"onnxruntime": "1"}, ()),
     ],
 )

@@ -6,6 +6,7 @@
     repositories      the repositories that a spec declares, or points to
     folders           the models in a folder of this machine, or in an archive
     repository_files  which files may go into an archive
+    model_files       what a model's file says of itself: ONNX graphs, TensorRT engines
     archive           archives: planned as lists of files, packed the same everywhere, inspected, unpacked
     rules             what Triton requires of the models of an archive, by topic
     protocol          how requests and answers carry tensors

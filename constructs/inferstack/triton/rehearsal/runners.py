@@ -26,7 +26,8 @@ class Runner(msgspec.Struct, frozen=True):
 
 def _is_onnx(model: TritonModel) -> bool:
     config = model.config
-    odd = config.runtime or config.HasField("model_operations")
+    # The backend would fill in what is not declared.
+    odd = config.runtime or config.HasField("model_operations") or not (config.input and config.output)
     odd = odd or any(tensor.allow_ragged_batch for tensor in config.input)
     # numpy has no such numbers.
     brain = any(enum_name(tensor, "data_type") == "TYPE_BF16" for _, tensor in tensors(model))

@@ -168,7 +168,8 @@ class Onnx:
         if values.dtype == object:
             numpy: Any = import_module("numpy")
             values = numpy.array([it.decode() for it in values.flat], dtype=object).reshape(values.shape)
-        return values if self._inputs[name].shape else values.reshape(())
+        single = not self._inputs[name].shape and values.size == 1
+        return values.reshape(()) if single else values
 
     def _array(self, name: str, answer: Any) -> Any:
         return answer.reshape(self._declared[name]) if answer.ndim == 0 else answer
@@ -184,16 +185,24 @@ class Onnx:
             expected = f"configuration expects datatype {wanted} for {side} '{name}'"
             raise ValueError(f"{expected}, model provides {provided}")
         shape = [size if isinstance(size, int) else -1 for size in found.shape]
-        dims = [*([-1] if self._batches and shape else []), *_sizes(tensor)]
-        if self._batches and shape[:1] != [-1]:
-            raise ValueError(
-                f"tensor '{name}': for the model to support batching the first dimension must be -1"
-            )
-        pairs = zip(shape, dims, strict=False)
-        same = all(size == own or (size == -1 and not exact) for size, own in pairs)
-        if shape and not (len(shape) == len(dims) and same):
-            expects = f"the model expects {len(shape)} dimensions (shape {shape})"
-            raise ValueError(f"tensor '{name}': {expects} but the model configuration specifies {dims}")
+        wrong = _wrong_shape(shape, _sizes(tensor), batches=self._batches, exact=exact)
+        if wrong is not None:
+            raise ValueError(f"tensor '{name}': {wrong}")
+
+
+def _wrong_shape(shape: list[int], dims: list[int], *, batches: bool, exact: bool) -> str | None:
+    """What the backend says of a model's shape and a configuration's; None if they fit."""
+    if not shape:
+        only = "a scalar tensor should only provide 1 in the model configuration"
+        return only if any(size != 1 for size in dims) else None
+    if batches and shape[0] != -1:
+        return "for the model to support batching the first dimension must be -1"
+    full = [-1, *dims] if batches else dims
+    pairs = zip(shape, full, strict=False)
+    if len(shape) == len(full) and all(size == own or (size == -1 and not exact) for size, own in pairs):
+        return None
+    expects = f"the model expects {len(shape)} dimensions (shape {shape})"
+    return f"{expects} but the model configuration specifies {full}"
 
 
 def _sizes(tensor: dict[str, Any]) -> list[int]:
