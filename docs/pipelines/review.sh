@@ -40,9 +40,11 @@ for stage in "$@"; do
     # A resource has not changed if only its source in the spec has.
     changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
       "before/$stage" "after/$stage" || true)
-    # The length of a comment is limited.
+    changes=${changes:0:15000} # the length of a comment is limited
+    fence='``````'             # a description may have one, too: longer than any that is in the changes
+    while [[ $changes == *"$fence"* ]]; do fence+='`'; done
     [ -z "$changes" ] ||
-      printf '\n<details><summary>Templates</summary>\n\n``````diff\n%s\n``````\n\n</details>\n' "${changes:0:15000}"
+      printf '\n<details><summary>Templates</summary>\n\n%sdiff\n%s\n%s\n\n</details>\n' "$fence" "$changes" "$fence"
   fi
   echo
 done

@@ -1,10 +1,12 @@
 """The commands with which pipelines review a change, taken from the documentation and run on a repository."""
 
+import re
 import shutil
 import sys
 import zipfile
 from pathlib import Path
 
+import cmarkgfm
 import pytest
 from support.pipelines import SPEC, Repository, Step, codebuild_steps, github_steps, gitlab_steps
 
@@ -100,6 +102,21 @@ def main():
         archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{about}/entry_points.txt", "[console_scripts]\ninferstack = older:main\n")
         archive.writestr(f"{about}/RECORD", "")
+
+
+def test_nothing_in_a_spec_ends_the_code_that_shows_a_difference(repository: Repository) -> None:
+    out = "</details>\\n```````\\n# @all\\n"
+    text = f'environment: {{NOTE: "{out}"}}'
+    repository.propose(BEFORE.replace("  model_data_url", f"  {text}\n  model_data_url"))
+    status, printed = github(repository)
+    assert status == 0, printed
+    shown = cmarkgfm.github_flavored_markdown_to_html(repository.comment())
+    parts = re.split("</?pre>|</?pre [^>]*>", shown)
+    assert len(parts) == 5, "one difference for each of two stages"
+    assert all("@all" in part for part in parts[1::2])
+    assert not [part for part in parts[::2] if "@all" in part]
+    # Whatever reads it, and however far in the text is.
+    assert repository.comment().count("\n````````diff\n") == repository.comment().count("\n````````\n") == 2
 
 
 def test_lines_that_moved_are_no_change(repository: Repository) -> None:

@@ -6,7 +6,6 @@ it is empty.
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
@@ -17,7 +16,9 @@ from urllib.parse import quote
 import msgspec
 
 from inferstack.check.every_code import every_code
-from inferstack.problems import Problem, Severity, printable
+from inferstack.cli import escaping
+from inferstack.cli.escaping import code, json_text, workflow_data, workflow_property
+from inferstack.problems import Problem, Severity
 from inferstack.problems.file_codes import NO_SPEC, NO_SPECS
 from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
 from inferstack.source.spec_file import LOCK_SUFFIX, relative_to_cwd
@@ -101,7 +102,7 @@ def text(problems: Sequence[Problem]) -> str:
 
 def as_json(problems: Sequence[Problem]) -> str:
     """A list of objects with the fields of a problem."""
-    return json.dumps([_fields(problem) for problem in problems], indent=1) + "\n"
+    return json_text(json.dumps([_fields(problem) for problem in problems], indent=1)) + "\n"
 
 
 def _fields(problem: Problem) -> dict[str, Any]:
@@ -135,18 +136,8 @@ def _command(problem: Problem) -> str:
         "col": str(problem.column),
         "title": problem.code,
     }
-    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{problem.severity.value} {written}::{_data(words(problem))}"
-
-
-def _data(value: str) -> str:
-    # The log shows an annotation's text as it is, so control characters are escaped; line breaks may stay.
-    shown = "".join(char if char in "\r\n" else printable(char) for char in value)
-    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(value: str) -> str:
-    return _data(value).replace(":", "%3A").replace(",", "%2C")
+    written = ",".join(f"{name}={workflow_property(value)}" for name, value in properties.items())
+    return f"::{problem.severity.value} {written}::{workflow_data(words(problem))}"
 
 
 # ---------------------------------------------------------------- findings in a merge request on GitLab
@@ -161,7 +152,7 @@ def gitlab(problems: Sequence[Problem]) -> str:
     """
     seen: Counter[str] = Counter()
     findings = [_finding(problem, seen) for problem in problems]
-    return json.dumps(findings, indent=1) + "\n"
+    return json_text(json.dumps(findings, indent=1)) + "\n"
 
 
 def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
@@ -198,7 +189,7 @@ def sarif(problems: Sequence[Problem]) -> str:
         "results": [_result(problem, codes.index(problem.code)) for problem in problems],
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=1) + "\n"
+    return json_text(json.dumps(log, indent=1)) + "\n"
 
 
 def _rule(code: str) -> dict[str, Any]:
@@ -236,7 +227,6 @@ def _uri(file: str) -> str:
 LONGEST = 40_000
 """Characters for all rows, or for all lines. GitHub allows 65,536 a comment; the pipeline has the rest."""
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~|])")
 _HEAD = ("| Severity | Where | What |", "| --- | --- | --- |")
 
 
@@ -247,15 +237,15 @@ def markdown(found: Findings) -> str:
     """
     parts = [f"### inferstack: {summary(found.problems, found.specs)}"]
     if found.updates:
-        parts.append("\n".join(_fitting([f"- {_inline(line)}" for line in found.updates])))
+        parts.append("\n".join(_fitting([f"- {escaping.markdown(line)}" for line in found.updates])))
     if found.problems:
         parts.append("\n".join((*_HEAD, *_fitting([_row(problem) for problem in found.problems]))))
     return "\n\n".join(parts) + "\n"
 
 
 def _row(problem: Problem) -> str:
-    where = _inline(f"`{relative_to_cwd(problem.file)}:{problem.line}`")
-    return f"| {problem.severity} | {where} | **{problem.code}** {_inline(words(problem))} |"
+    where = code(f"{relative_to_cwd(problem.file)}:{problem.line}")
+    return f"| {problem.severity} | {where} | **{problem.code}** {escaping.markdown(words(problem))} |"
 
 
 def _fitting(lines: Sequence[str]) -> Iterator[str]:
@@ -267,20 +257,6 @@ def _fitting(lines: Sequence[str]) -> Iterator[str]:
             yield f"\n… and {len(lines) - index} more"
             return
         yield line
-
-
-def _inline(said: str) -> str:
-    """The text escaped so that it appears literally, except for code in backticks; it fits into one cell."""
-    parts = printable(said).split("`")
-    if len(parts) % 2 == 0 or "``" in said:
-        # It is unclear which backticks enclose code: their number is odd, or several in a row count as one.
-        return _escaped(printable(said))
-    shown = (part.replace("|", r"\|") if index % 2 else _escaped(part) for index, part in enumerate(parts))
-    return "`".join(shown)
-
-
-def _escaped(said: str) -> str:
-    return _SPECIAL.sub(r"\\\1", said)
 
 
 # ---------------------------------------------------------------- the table of formats

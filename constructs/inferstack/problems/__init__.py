@@ -4,6 +4,7 @@ Every part of inferstack that finds something wrong reports it as a :class:`Prob
 that leaves the library, :class:`SpecError`, carries all the problems that were found.
 """
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -131,9 +132,17 @@ def _shortened(text: str) -> str:
     return f"{text[: LONGEST_TEXT - _END - 1]}…{text[-_END:]}"
 
 
+# CI systems obey lines of a log: GitHub one that begins with `::`, and it and Azure `##[…]` and `##vso[…]` in
+# any place. https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
+_COMMAND = re.compile(r"^\s*:(?=:)|#(?=#(\[|vso\[))")
+
+
 def printable(text: str) -> str:
-    """The text on one line, safe for a terminal: control characters are escaped."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    """The text on one line, safe for a terminal and for a log that a CI system reads: control characters are
+    escaped, and so is what would begin a command.
+    """
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return _COMMAND.sub(lambda found: f"{found[0][:-1]}\\x{ord(found[0][-1]):02x}", shown)
 
 
 class SpecError(Exception):
