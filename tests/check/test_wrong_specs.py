@@ -20,7 +20,7 @@ TRITON = {*TRITON_RULES, *ARCHIVE_CODES}
 
 # What no text of a single file can cause; it is tested with reading, stages, folders and locks.
 NOT_IN_A_TEXT = {
-    *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021"),
+    *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021", "IS027", "IS037"),
     *(
         "IS031",
         "IS040",

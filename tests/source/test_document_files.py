@@ -159,3 +159,82 @@ def test_an_escape_of_json_for_what_is_one_character_is_told_from_a_backslash(pr
     assert problem.fix.startswith("write the character itself")
     (problem,) = problems('a: "\\d"\n')
     assert problem.fix.startswith("use single quotes")
+
+
+# ---------------------------------------------------------------- links out of the project
+
+SECRET = "AKIAIOSFODNN7EXAMPLE"
+A_SPEC = "kind: single-model\nendpoint_name: churn\n"
+NO_SPECS = {
+    "text": SECRET,
+    "list": f"- {SECRET}",
+    "keys": f"github.com:\n  oauth_token: {SECRET}\n",
+    "kind": f"kind: {SECRET}\n",
+    "twice": f"{SECRET}: 1\n{SECRET}: 2\n",
+    "no YAML": f"{SECRET}: [",
+    "binary": f"{SECRET}\0",
+    "tags": f"kind: !{SECRET} a\nendpoint_name: *{SECRET}\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with a folder of specs; `../elsewhere` is outside of it."""
+    for name in ("elsewhere", "project/model_specs", "project/shared"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+@pytest.mark.parametrize("content", NO_SPECS.values(), ids=NO_SPECS)
+@pytest.mark.parametrize("linked", ["file", "folder", "chain"])
+def test_nothing_is_shown_of_what_a_link_leads_to_outside(content: str, linked: str, project: Path) -> None:
+    target = project.parent / "elsewhere" / "a.yaml"
+    target.write_bytes(content.encode())
+    file = Path("model_specs/a.yaml")
+    if linked == "folder":
+        Path("specs").symlink_to(target.parent)
+        file = Path("specs/a.yaml")
+    elif linked == "chain":
+        Path("shared/a.yaml").symlink_to(target)
+        file.symlink_to("../shared/a.yaml")
+    else:
+        file.symlink_to(target)
+    for name in (file, file.absolute()):
+        with pytest.raises(SpecError) as caught:
+            read_document(name)
+        (problem,) = caught.value.problems
+        assert problem.code == file_codes.FOREIGN
+        assert SECRET not in str(problem)
+        assert (problem.line, problem.column) == (1, 1), "the place would tell something, too"
+
+
+def test_a_root_folder_is_no_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project.parent / "elsewhere" / "a").write_text(SECRET, "utf-8")
+    (project / "model_specs" / "a.yaml").symlink_to("../../elsewhere/a")
+    monkeypatch.chdir("/")
+    with pytest.raises(SpecError) as caught:
+        read_document(project / "model_specs" / "a.yaml")
+    assert caught.value.problems[0].code == file_codes.FOREIGN
+
+
+def test_a_spec_may_be_a_link(project: Path) -> None:
+    folder = project / "model_specs"
+    # As Kubernetes mounts a ConfigMap, as a monorepo shares a spec, and as Bazel lays out what a program needs.
+    (folder / "..2026").mkdir()
+    (folder / "..2026" / "mounted.yaml").write_text(A_SPEC, "utf-8")
+    (folder / "..data").symlink_to("..2026")
+    (folder / "mounted.yaml").symlink_to("..data/mounted.yaml")
+    (project / "shared" / "shared.yaml").write_text(A_SPEC, "utf-8")
+    (folder / "shared.yaml").symlink_to("../shared/shared.yaml")
+    (project.parent / "elsewhere" / "built.yaml").write_text(A_SPEC, "utf-8")
+    (folder / "built.yaml").symlink_to(project.parent / "elsewhere" / "built.yaml")
+    for name in ("mounted", "shared", "built"):
+        assert read_document(f"model_specs/{name}.yaml").data["endpoint_name"] == "churn"
+
+
+def test_of_a_link_in_the_project_everything_is_shown(project: Path) -> None:
+    (project / "shared" / "a.yaml").write_text("hello", "utf-8")
+    (project / "model_specs" / "a.yaml").symlink_to("../shared/a.yaml")
+    with pytest.raises(SpecError, match='holds "hello"'):
+        read_document("model_specs/a.yaml")

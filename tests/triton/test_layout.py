@@ -1,5 +1,6 @@
 """A layout is judged the same in a folder on this machine and in an archive, and each mistake in it once."""
 
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 
 from inferstack.problems import FilePlace
+from inferstack.triton import folders
 from inferstack.triton.archive.inspection import inspect_archive
 from inferstack.triton.folders import MOST_MODELS, read_archive_folders, read_repository
 from inferstack.triton.model import Repository, likely_default_model
@@ -171,6 +173,55 @@ def test_only_so_many_folders_of_models_are_looked_at(multi_model: bool, tmp_pat
     ):
         (message,) = [message for code, _, message in found if code == "IS901"]
         assert "1,001 folders of models" in message
+
+
+LIMITS = {"MOST_FILES": 7, "MOST_CONFIGURATION": 100, "DEEPEST": 3}
+TOO_MUCH = {
+    "MOST_FILES": ({f"m/1/{number}": "" for number in range(6)}, "more than 7 files and folders"),
+    "MOST_CONFIGURATION": (
+        {f"m{number}/config.pbtxt": f"# {'x' * 50}\n" for number in range(2)},
+        "more than 100 bytes of config.pbtxt",
+    ),
+    "DEEPEST": ({"m/1/2/3/4": ""}, "folders in one another more than 3 deep"),
+}
+JUST_ENOUGH = {
+    "MOST_FILES": {f"m/1/{number}": "" for number in range(5)},
+    "MOST_CONFIGURATION": {"m/config.pbtxt": f"# {'x' * 50}\n", "m/1/": ""},
+    "DEEPEST": {"m/1/2/3": ""},
+}
+
+
+@KINDS
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_folder_without_end_is_not_gone_through(
+    limit: str, multi_model: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, limit, LIMITS[limit])
+    listed: list[object] = []
+    scan = os.scandir
+    monkeypatch.setattr(folders.os, "scandir", lambda path: listed.append(path) or scan(path))
+    files, words = TOO_MUCH[limit]
+    lay_out(tmp_path / "models", {**files, "z/1/2/a": "", "z/2/a": ""})
+    read = read_archive_folders if multi_model else lambda folder: (read_repository(folder),)
+    (found,) = read(tmp_path / "models")
+    assert found.models == ()
+    (fault,) = found.faults
+    assert (fault.code, fault.file) == ("IS901", (tmp_path / "models").as_posix())
+    assert f"/models has {words}, and no more are looked at" in fault.message
+    assert not [path for path in listed if "/z" in str(path)], "it stops where it has seen enough"
+
+
+@KINDS
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_folder_up_to_the_limit_is(
+    limit: str, multi_model: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, limit, LIMITS[limit])
+    lay_out(tmp_path / "models", JUST_ENOUGH[limit])
+    read = read_archive_folders if multi_model else lambda folder: (read_repository(folder),)
+    (found,) = read(tmp_path / "models")
+    assert len(found.models) == 1
+    assert found.faults == ()
 
 
 def test_the_folder_of_a_model_is_not_one_of_archives(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
 from inferstack.format.kinds import Environment, ModelSpec, Spec
 from inferstack.problems import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
-from inferstack.problems.words import listed
+from inferstack.problems.words import few_suggestions, listed
 from inferstack.source.document import Document, read_document
 from inferstack.source.stages import at_stage, overridden, stage_names, uses_stage
 
@@ -53,6 +53,7 @@ class LoadedSpec(msgspec.Struct, frozen=True):
         return f"{self.document.shown_file}: {dotted(path)}"
 
 
+@few_suggestions()
 def load_spec(
     path: Path | str,
     *,
@@ -79,6 +80,7 @@ def load_spec(
     return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
 
 
+@few_suggestions()
 def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
     """Makes a spec from data in the form of a YAML spec.
 
@@ -97,6 +99,7 @@ def checked(spec: ModelSpec) -> LoadedSpec:
     return ruled(structured(spec))
 
 
+@few_suggestions()
 def structured(spec: ModelSpec) -> LoadedSpec:
     """Checks only the structure of a spec that was built in Python from the classes: the rules are applied
     once it is known where it is deployed.
@@ -108,6 +111,7 @@ def structured(spec: ModelSpec) -> LoadedSpec:
     return LoadedSpec(_typed(document, NO_LOCK), document, None)
 
 
+@few_suggestions()
 def check_document(
     document: Document, *, stage: str | None = None, region: str | None = None
 ) -> tuple[list[LoadedSpec], list[Problem]]:

@@ -16,7 +16,7 @@ from inferstack.facts.kinds import hosts_components
 from inferstack.facts.triton import PlacedTriton, triton_blocks, triton_release
 from inferstack.facts.walk import PlacedContainer, runs_of
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import FilePlace, Problem, SpecPath
+from inferstack.problems import FilePlace, Problem, SpecPath, first_of
 from inferstack.source.document import Document
 from inferstack.triton.repositories import repositories_at
 from inferstack.triton.rules import Context, repository_problems
@@ -35,7 +35,8 @@ def triton_problems(
     found: dict[Problem, None] = {}
     for placed in triton_blocks(spec):
         found.update(dict.fromkeys(_problems_of(spec, placed, document, ignored, uploaded)))
-    yield from found
+    # A repository may have thousands of files, and each of them a problem.
+    yield from first_of(list(found), FilePlace(document.file))
 
 
 def _problems_of(

@@ -5,6 +5,7 @@ that leaves the library, :class:`SpecError`, carries all the problems that were 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -157,9 +158,44 @@ class SpecError(Exception):
         return type(self), (self.problems,)
 
 
+# ---------------------------------------------------------------- many problems
+
+MOST_SHOWN = 200
+"""Problems of one file that are reported one by one. Whoever has more fixes the first and looks again."""
+MANY = "IS027"
+"""The code of the problem that counts the rest. Its severity is the worst of theirs."""
+
+
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems by file, line and column, the order in which a person would fix them, each only once."""
+    """The problems by file, line and column, the order in which a person would fix them, each only once.
+
+    Of a file with very many, the first are left, errors before warnings, and one that counts the others.
+    """
     found: dict[Problem, Problem] = {}
     for it in problems:
         found.setdefault(it.as_read, it)
-    return tuple(sorted(found.values(), key=lambda it: (it.file, it.line, it.column, it.code)))
+    by_file: dict[str, list[Problem]] = {}
+    for it in sorted(found.values(), key=lambda it: (it.file, it.line, it.column, it.code)):
+        by_file.setdefault(it.file, []).append(it)
+    return tuple(it for of_file in by_file.values() for it in first_of(of_file, of_file[-1].in_file))
+
+
+def first_of(problems: list[Problem], at: FilePlace) -> list[Problem]:
+    """The first problems, errors before warnings, in the same order; last one that counts the rest ``at``
+    this place. All of them, if they are not very many.
+    """
+    counted = [it for it in problems if it.code == MANY]
+    if len(problems) - len(counted) <= MOST_SHOWN:
+        return problems
+    by_weight = sorted(problems, key=lambda it: (it.code != MANY, it.severity is not Severity.ERROR))
+    kept = {id(it) for it in by_weight[: len(counted) + MOST_SHOWN]}
+    rest = [it for it in problems if id(it) not in kept]
+    return [*(it for it in problems if id(it) in kept), _count(rest, at)]
+
+
+def _count(rest: list[Problem], at: FilePlace) -> Problem:
+    counts = sorted(Counter(it.code for it in rest).items())
+    codes = ", ".join(f"{count:,} of {code}" for code, count in counts)
+    severity = min((it.severity for it in rest), key=list(Severity).index)
+    message = f"{len(rest):,} more problem{'s' if len(rest) > 1 else ''}: {codes}"
+    return Problem((), message, "fix those above first", MANY, severity, at)

@@ -1,5 +1,6 @@
 """Codes of what is wrong with files, with several specs together, and with a spec in the stack of an app."""
 
+from inferstack.problems import MANY as _MANY, MOST_SHOWN
 from inferstack.problems.codes import CodeTable
 
 _YAML = "https://yaml.org/spec/1.2.2/"
@@ -35,6 +36,12 @@ UNKNOWN_ALIAS = _error("IS018", "An alias refers to an anchor that is not define
 RECURSIVE_ALIAS = _error("IS019", "An alias is used inside the value that it refers to.")
 MERGE = _error("IS020", "The value of `<<` is neither a mapping nor a list of mappings.", _MERGE)
 NOT_PLAIN = _error("IS021", "Data passed from Python contains something that YAML cannot express.")
+TOO_MANY_PROBLEMS = _error(
+    _MANY,
+    f"There are more than {MOST_SHOWN} problems in one file, or with the models of one spec. The first are "
+    "reported, errors before warnings; the others are counted by their codes. This is an error if one of "
+    "them is.",
+)
 STAGES_FORM = _error("IS030", "`stages` is not a mapping from stage names to mappings.")
 UNKNOWN_STAGE = _error("IS031", "The stage that was chosen is not listed under `stages`.")
 STAGE_NAME = _error("IS032", "A stage name has characters other than letters, digits and hyphens.")
@@ -43,6 +50,10 @@ STAGE_KEY = _error(
 )
 STAGE_NEEDED = _error("IS034", "The spec uses `${stage}` but no stage was chosen.")
 TOO_MANY_STAGES = _error("IS035", "The file lists more than 50 stages.")
+FOREIGN = _error(
+    "IS037",
+    "The file is a link out of the project, and what it leads to is not a spec. Its content is not shown.",
+)
 NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
 
 # ---------------------------------------------------------------- several specs

@@ -4,6 +4,8 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 
 from inferstack.texts.placeholders import is_opaque
@@ -85,6 +87,36 @@ def nearest(found: object, options: Sequence[str]) -> str | None:
     return next(iter(_by_nearness(found, options)), None)
 
 
+MOST_SUGGESTIONS = 300
+"""Words of one file for which similar ones are looked for."""
+_left: ContextVar[list[int] | None] = ContextVar("suggestions_left", default=None)
+
+
+@contextmanager
+def few_suggestions() -> Iterator[None]:
+    """Limits the suggestions for one file to its first mistakes; inside another limit, that one applies.
+
+    To look for one among hundreds of options takes 10 ms, and a file may have as many mistakes as lines.
+    """
+    if _left.get() is not None:
+        yield
+        return
+    limit = _left.set([MOST_SUGGESTIONS])
+    try:
+        yield
+    finally:
+        _left.reset(limit)
+
+
+def _may_suggest() -> bool:
+    """Whether there is still a suggestion left; it is used up."""
+    left = _left.get()
+    if left is None:
+        return True
+    left[0] -= 1
+    return left[0] >= 0
+
+
 def ask(meant: Sequence[str]) -> str:
     """Asks whether one of these was meant; empty if there are none."""
     return f"did you mean {listed(meant)}?" if meant else ""
@@ -133,11 +165,11 @@ def _question(near: Mapping[str, float]) -> str:
 
 def _by_nearness(found: object, options: Sequence[str]) -> Mapping[str, float]:
     """The options that are similar to ``found``, the nearest first, and how near each of them is."""
-    return _compared(str(found)[:_LONGEST], tuple(options))
+    return _compared(str(found)[:_LONGEST], tuple(options)) if _may_suggest() else {}
 
 
 # A word that is wrong in one place is often wrong in others, too.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MOST_SUGGESTIONS)
 def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
     from difflib import SequenceMatcher  # noqa: PLC0415 - a spec without mistakes does not need it
 
@@ -193,7 +225,7 @@ def slip_of(found: str, options: Sequence[str]) -> str | None:
 
     Capitals and hyphens do not count. This is far stricter than ``nearest``: what was found may be right.
     """
-    return next(slips_among(found, by_length(options)), None)
+    return next(slips_among(found, by_length(options)), None) if _may_suggest() else None
 
 
 def by_length(options: Iterable[str]) -> Mapping[int, list[str]]:

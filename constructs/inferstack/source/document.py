@@ -12,9 +12,17 @@ from typing import Any
 import msgspec
 
 from inferstack.problems import IN_PYTHON, FilePlace, Problem, Severity, SpecError, SpecPath
-from inferstack.problems.file_codes import NO_SPEC
+from inferstack.problems.file_codes import (
+    DIRECTORY,
+    FOREIGN,
+    NO_FILE,
+    NO_SPEC,
+    NOT_REGULAR,
+    TOO_LARGE,
+    UNREADABLE,
+)
 from inferstack.source.compose import compose
-from inferstack.source.spec_file import LOCK_SUFFIX, name_in_templates, read_text
+from inferstack.source.spec_file import LOCK_SUFFIX, leads_out, name_in_templates, read_text
 from inferstack.source.tree import Entry, Node, Position, mapping_node, tree_of
 
 __all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
@@ -141,7 +149,31 @@ def read_document(path: Path | str) -> Document:
     if file.endswith(LOCK_SUFFIX):
         message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
         raise SpecError([Problem(FilePlace(file), message, fix, NO_SPEC)])
+    if leads_out(Path(path)):
+        return _behind_link(Path(path), file)
     return Document(file, compose(file, read_text(Path(path), file)))
+
+
+_OF_EVERY_SPEC = frozenset({"kind", "endpoint_name"})
+# What says nothing of a file's content.
+_OF_THE_FILE = frozenset({NO_FILE, DIRECTORY, NOT_REGULAR, UNREADABLE, TOO_LARGE})
+
+
+def _behind_link(path: Path, file: str) -> Document:
+    """A spec outside of the project. Of any other file nothing is shown: a pull request may bring a link to
+    whatever lies on the machine that checks it, and the review would print that.
+    """
+    try:
+        document = Document(file, compose(file, read_text(path, file)))
+    except SpecError as error:
+        if any(problem.code in _OF_THE_FILE for problem in error.problems):
+            raise
+    else:
+        if document.data.keys() >= _OF_EVERY_SPEC:
+            return document
+    message = "this link leads out of the project, to something that is not a spec; it is not shown"
+    fix = "put the spec itself here, or name the file that the link leads to"
+    raise SpecError([Problem(FilePlace(file), message, fix, FOREIGN)])
 
 
 def _collect_scalars(value: Any, path: SpecPath, found: list[tuple[SpecPath, Any]]) -> None:

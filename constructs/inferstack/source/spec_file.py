@@ -69,6 +69,25 @@ def name_in_templates(file: str) -> str:
     return Path(os.path.relpath(there, here)).as_posix()
 
 
+def leads_out(path: Path) -> bool:
+    """Whether a link leads out of the working directory and out of the file's own folder.
+
+    Links inside of them are usual: Kubernetes mounts files as links, and so does a monorepo share them.
+    """
+    try:
+        real, here = path.resolve(), Path.cwd()
+        # A container often works in the root folder, in which everything lies.
+        is_project = here != Path(here.anchor)
+        if is_project and real.is_relative_to(here):
+            return False
+        # A folder inside the working directory may itself be the link.
+        in_project = is_project and Path(os.path.abspath(path)).is_relative_to(here)  # noqa: PTH100 - keeps links
+        return in_project or not real.is_relative_to(path.parent.resolve())
+    except (OSError, RuntimeError, ValueError):
+        # Reading it will find out what is wrong.
+        return False
+
+
 # ---------------------------------------------------------------- reading
 
 

@@ -8,8 +8,10 @@ Leftovers of tools, pointers of Git LFS and names that clash are reported by eac
 them, while of a folder the packer leaves them out or refuses them, once all files have to be there.
 """
 
+import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -36,6 +38,12 @@ LARGEST_CONFIG = 1 << 20
 """Bytes of the largest ``config.pbtxt`` that is read."""
 MOST_MODELS = 1_000
 """Folders of models that are looked at. No container serves as many, and rules compare them."""
+MOST_FILES = 100_000
+"""Files and folders of a repository that are looked at: a Python environment has a third of that."""
+MOST_CONFIGURATION = 16 << 20
+"""Bytes of all ``config.pbtxt`` of a repository that are read. One has a few kilobytes."""
+DEEPEST = 64
+"""Folders in one another. Python's stack ends at a thousand."""
 _IS_POINTER = "it is a Git LFS pointer"
 
 Read = Callable[[Path], bytes | None]
@@ -67,6 +75,8 @@ def found_in(top: Folder, name: str, words: Words, read: Read, *, multi_model: b
 
     On a multi-model endpoint the archive may be the model itself, which is then called ``name``.
     """
+    if top.fault is not None:
+        return (), (top.fault,)
     if multi_model and top.has_config:
         return _read_all({name: top}, read)
     folders = {it.path.name: it for it in top.subfolders() if not (it.is_layer or is_version_beside(it, top))}
@@ -180,6 +190,8 @@ def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Reposi
     are the models, as an ensemble needs them.
     """
     top = _tree(folder)
+    if top.fault is not None:
+        return (_archive(folder, source, faults=(top.fault,)),)
     misplaced = [_archive(folder, source, faults=(fault,)) for fault in config_at_the_top(top, IN_REPOSITORY)]
     linked = [_archive(folder / it, source, faults=(fault,)) for it, fault in top.in_place_of_models.items()]
     inside = [_archive_of(it, source) for it in top.subfolders() if not is_version_beside(it, top)]
@@ -211,16 +223,59 @@ def _read(file: Path) -> bytes | None:
     return file.read_bytes() if file.stat().st_size <= LARGEST_CONFIG else None
 
 
+class _Endless(Exception):  # noqa: N818 - it ends a search
+    """Says what there is too much of for a repository."""
+
+
+class _Look:
+    """Counts what was looked at in a repository: its path may by mistake be that of a whole machine."""
+
+    def __init__(self) -> None:
+        self._left, self._bytes_left = MOST_FILES, MOST_CONFIGURATION
+
+    def entries(self, folder: Path, depth: int) -> list[Path]:
+        """What is in a folder, by name; at most one more than may still be looked at."""
+        if depth > DEEPEST:
+            raise _Endless(f"folders in one another more than {DEEPEST} deep")
+        try:
+            with os.scandir(folder) as inside:
+                names = [it.name for it in islice(inside, self._left + 1)]
+        except OSError:
+            # The packer reads every file and reports what it cannot read; a check reports what it can see.
+            return []
+        self._left -= len(names)
+        if self._left < 0:
+            raise _Endless(f"more than {MOST_FILES:,} files and folders")
+        return [folder / name for name in sorted(names)]
+
+    def configuration(self, file: Path) -> None:
+        """Counts the bytes of a configuration that is going to be read."""
+        with suppress(OSError):
+            self._bytes_left -= min(file.lstat().st_size, LARGEST_CONFIG)
+        if self._bytes_left < 0:
+            raise _Endless(f"more than {MOST_CONFIGURATION:,} bytes of {CONFIG_FILE}")
+
+
 def _tree(path: Path) -> Folder:
     """A folder of this machine, without what is never packed."""
+    try:
+        return _looked_at(path, _Look(), 0)
+    except _Endless as endless:
+        message = f"{path.as_posix()} has {endless}, and no more are looked at"
+        fix = "name the folder that holds those of the models, and keep what they do not need out of it"
+        return Folder(path, fault=Problem(FilePlace(path.as_posix()), message, fix, NO_REPOSITORY))
+
+
+def _looked_at(path: Path, look: _Look, depth: int) -> Folder:
     folder = Folder(path)
-    for found in _entries(path):
+    for found in look.entries(path, depth):
         if why_junk(found.name) is None:
-            _add(folder, found, _mode(found))
+            _add(folder, found, look, depth)
     return folder
 
 
-def _add(folder: Folder, found: Path, mode: int) -> None:
+def _add(folder: Folder, found: Path, look: _Look, depth: int) -> None:
+    mode = _mode(found)
     wrong = unfit_kind(found, mode)
     if wrong is not None:
         folder.unfit[found.name] = wrong
@@ -228,17 +283,11 @@ def _add(folder: Folder, found: Path, mode: int) -> None:
         if not stat.S_ISLNK(mode) or _leads_to_a_file(found):
             folder.loose.add(found.name)
     elif stat.S_ISDIR(mode):
-        folder.folders[found.name] = _tree(found)
+        folder.folders[found.name] = _looked_at(found, look, depth + 1)
     else:
         folder.files[found.name] = found
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        # The packer reads every file and reports what it cannot read; a check reports what it can see.
-        return []
+        if found.name == CONFIG_FILE:
+            look.configuration(found)
 
 
 def _mode(path: Path) -> int:

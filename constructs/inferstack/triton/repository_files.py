@@ -18,7 +18,8 @@ class Folder(msgspec.Struct, frozen=True):
     """A folder and its contents by name, without leftovers of tools.
 
     The ``path`` of a folder in an archive begins with the archive's. ``unfit`` is what is neither file nor
-    folder; ``loose`` are the names of those that are not packed anyway, if they are beside models.
+    folder; ``loose`` are the names of those that are not packed anyway, if they are beside models. ``fault``
+    is why nothing in it was looked at.
     """
 
     path: Path
@@ -26,6 +27,7 @@ class Folder(msgspec.Struct, frozen=True):
     files: dict[str, Path] = msgspec.field(default_factory=dict)
     unfit: dict[str, Problem] = msgspec.field(default_factory=dict)
     loose: set[str] = msgspec.field(default_factory=set)
+    fault: Problem | None = None
 
     @property
     def config(self) -> Path:

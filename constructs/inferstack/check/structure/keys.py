@@ -8,6 +8,7 @@ API only.
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from inferstack.catalog import cloudformation
@@ -24,7 +25,7 @@ from inferstack.check.structure.validator import Error
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.schema import JsonSchema, kind_definitions, resolved, shipped_schema
 from inferstack.problems import FilePlace, Problem, SpecPath
-from inferstack.problems.words import choose, listed, slip_of
+from inferstack.problems.words import MOST_SUGGESTIONS, choose, listed, slip_of
 from inferstack.source.document import Document
 
 
@@ -107,7 +108,8 @@ def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, err
     """Whether the report on an unknown key already says that this one was meant, as one problem is enough."""
     said = (f"did you mean `{missing}`? ", f"it is called `{missing}` here")
     known = error.schema["properties"]
-    unknown = (key for key in error.instance if key not in known)
+    # Only for so many unknown keys does the report say which ones were meant.
+    unknown = islice((key for key in error.instance if key not in known), MOST_SUGGESTIONS)
     return any(_instead_of(document, path, key, error.schema).startswith(said) for key in unknown)
 
 
@@ -144,6 +146,16 @@ _NESTED = 2
 
 
 def _homes(block: JsonSchema) -> dict[str, str]:
+    title = block.get("title", "")
+    return _homes_in(title) if shipped_schema()["$defs"].get(title) is block else _homes_of(block)
+
+
+@cache
+def _homes_in(definition: str) -> dict[str, str]:
+    return _homes_of(shipped_schema()["$defs"][definition])
+
+
+def _homes_of(block: JsonSchema) -> dict[str, str]:
     """Keys of the blocks below this one, each with its block.
 
     If several blocks have a key, it is the nearest one; if two are equally near, neither.

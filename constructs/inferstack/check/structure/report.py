@@ -40,7 +40,7 @@ from inferstack.format.schema import (
     names_no_key,
     resolved,
 )
-from inferstack.problems import Problem, SpecPath
+from inferstack.problems import MOST_SHOWN, Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed, slip_of, type_name
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
@@ -63,7 +63,10 @@ def _forbidden(document: Document, definition: str) -> list[Problem]:
     wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
     nameless = blocks_without_names(document.data, definition, wrong)
     of_blocks = [without_a_name(document, key, found, definition) for key, found in nameless.items()]
-    others = (error for error in errors if next(iter(error.absolute_path), None) not in nameless)
+    others = [error for error in errors if next(iter(error.absolute_path), None) not in nameless]
+    if len(others) > MOST_SHOWN:
+        # The first ones are shown, so they are worded first: suggestions are limited.
+        others.sort(key=lambda error: document.position(tuple(error.absolute_path)))
     found = [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
     # The schema may constrain a value twice: in a block, and in the definition that the block refers to. The
     # fix that comes first is the block's.

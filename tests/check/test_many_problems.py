@@ -1,0 +1,136 @@
+"""A file with very many problems: the first are worded, the others counted, and the work stays bounded."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inferstack.check.files import check_files
+from inferstack.check.load import load_spec
+from inferstack.cli.report import Findings, in_format
+from inferstack.problems import (
+    MANY,
+    MOST_SHOWN,
+    FilePlace,
+    Problem,
+    Severity,
+    SpecError,
+    in_file_order,
+    words,
+)
+from inferstack.problems.words import MOST_SUGGESTIONS
+
+HEAD = """\
+kind: single-model
+endpoint_name: churn
+model: {image: {framework: xgboost, version: 1.7-1}, model_data_url: s3://acme-models/churn/model.tar.gz}
+"""
+WRONG = {
+    "instance types": "variants:\n"
+    + "".join(
+        f"- {{variant_name: v{i}, instance_type: ml.m5.x{i}large, initial_instance_count: 1}}\n"
+        for i in range(2_000)
+    ),
+    "keys": "".join(f"variantt{i}: {{}}\n" for i in range(2_000)),
+    "keys of variants": "variants:\n"
+    + "".join(f"- {{variant_nam: v{i}, instnce_type: m, iic: 1}}\n" for i in range(700)),
+    "stages": "variant: {instance_type: ml.m5.large, initial_instance_count: 1}\nstages:\n"
+    + "".join(
+        f"  s{stage}: {{variants: [{', '.join(f'{{instance_type: ml.m{stage}.x{i}}}' for i in range(40))}]}}\n"
+        for stage in range(50)
+    ),
+    "warnings": "variant: {instance_type: ml.m5.large, initial_instance_count: 1}\nmodel2: 1\ntags: {}\n"
+    + "".join(f"tag{i}: 1\n" for i in range(500)),
+}
+
+
+@pytest.fixture(params=WRONG)
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    found = tmp_path / "churn.yaml"
+    found.write_text(HEAD + WRONG[request.param], "utf-8")
+    return found
+
+
+def test_the_first_problems_are_said_and_the_others_counted(file: Path) -> None:
+    found = check_files([file])
+    said = [it for it in found if it.code != MANY]
+    counts = [it for it in found if it.code == MANY]
+    assert len(said) == MOST_SHOWN
+    assert counts
+    assert found[-1] in counts
+    assert all(it.message and it.severity is Severity.ERROR for it in found)
+    assert [it.in_file for it in said] == sorted(
+        (it.in_file for it in said), key=lambda it: (it.line, it.column)
+    )
+
+
+def test_similar_words_are_looked_for_only_so_often(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    compare, slips = words._compared.__wrapped__, words.slips_among
+    monkeypatch.setattr(words, "_compared", lambda *them: asked.append(them) or compare(*them))
+    monkeypatch.setattr(words, "slips_among", lambda *them: asked.append(them) or slips(*them))
+    check_files([file])
+    assert 0 < len(asked) <= MOST_SUGGESTIONS
+    asked.clear()
+    with pytest.raises(SpecError) as failed:
+        load_spec(file, stage="s7" if "stages:" in file.read_text("utf-8") else None)
+    assert len(asked) <= MOST_SUGGESTIONS
+    assert len(failed.value.problems) <= MOST_SHOWN + 1
+
+
+def test_what_is_said_has_its_suggestion(tmp_path: Path) -> None:
+    file = tmp_path / "churn.yaml"
+    file.write_text(HEAD + WRONG["instance types"], "utf-8")
+    said = [it for it in check_files([file]) if it.code == "IS104"]
+    assert len(said) > 50
+    assert all("did you mean `ml.m5." in it.fix for it in said)
+
+
+def test_the_next_file_gets_its_suggestions(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(HEAD + WRONG["keys"], "utf-8")
+    (tmp_path / "b.yaml").write_text(f"{HEAD}varint: {{}}\n", "utf-8")
+    [problem] = [
+        it
+        for it in check_files(sorted(tmp_path.iterdir()))
+        if it.file.endswith("b.yaml") and it.code == "IS101"
+    ]
+    assert "did you mean `variant`?" in problem.fix
+
+
+def problems(count: int, severity: Severity, code: str, file: str = "a.yaml") -> list[Problem]:
+    return [
+        Problem((), f"no. {line}", "", code, severity, FilePlace(file, line, 1))
+        for line in range(1, count + 1)
+    ]
+
+
+def test_errors_are_said_before_warnings() -> None:
+    warnings = problems(MOST_SHOWN + 40, Severity.WARNING, "IS203")
+    errors = problems(3, Severity.ERROR, "IS101")
+    found = in_file_order([*warnings, *errors])
+    assert [it.code for it in found].count("IS101") == 3
+    assert len(found) == MOST_SHOWN + 1
+    assert found[-1].severity is Severity.WARNING, "only warnings are left out"
+    assert found[-1].message == "43 more problems: 43 of IS203"
+    assert in_file_order(found) == found, "what was counted is not counted again"
+
+
+def test_as_many_as_are_said_are_not_counted() -> None:
+    assert len(in_file_order(problems(MOST_SHOWN, Severity.ERROR, "IS101"))) == MOST_SHOWN
+    found = in_file_order(problems(MOST_SHOWN + 1, Severity.ERROR, "IS101"))
+    assert [found[-1].code, found[-1].message] == [MANY, "1 more problem: 1 of IS101"]
+
+
+def test_each_file_has_its_own_limit() -> None:
+    many = [it for file in "abc" for it in problems(MOST_SHOWN, Severity.ERROR, "IS101", f"{file}.yaml")]
+    assert len(in_file_order(many)) == 3 * MOST_SHOWN
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "gitlab", "sarif", "markdown"])
+def test_every_format_says_how_many_are_not_shown(form: str) -> None:
+    mixed = [*problems(MOST_SHOWN + 9, Severity.ERROR, "IS101"), *problems(7, Severity.ERROR, "IS104")]
+    shown = in_format(form, Findings(in_file_order(mixed), 1))
+    assert MANY in shown
+    assert "16 more problems: " in shown
+    if form in ("json", "sarif"):
+        json.loads(shown)
