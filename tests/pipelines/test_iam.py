@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from botocore import xform_name
 from botocore.session import get_session
@@ -20,7 +19,6 @@ from support.validators import cfn_lint_findings, validate_findings
 
 from inferstack.check.files import spec_files
 from inferstack.check.load import load_spec
-from inferstack.constructs import InferenceEndpoint
 from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.resolve import resolve_template
 from inferstack.source.document import read_document
@@ -49,6 +47,8 @@ NEVER_NEEDED = {
     "iam:*UserPolicy": "a policy of ours is attached by its role, never to users",
     "iam:PutRolePolicy": "a role of ours has no inline policies",
     "iam:DeleteRolePolicy": "a role of ours has no inline policies",
+    # CDK's own example of such a policy refuses it, too: `cdk bootstrap --example-permissions-boundary`.
+    "iam:DeleteRolePermissionsBoundary": "a role of ours keeps its boundary",
 }
 # What no handler declares, but AWS requires.
 ALSO_NEEDED = {
@@ -58,7 +58,7 @@ ALSO_NEEDED = {
     "kms:CreateGrant": "creating an endpoint whose configuration names a key",
 }
 # IAM knows a resource for it, but an account may have none.
-RESOURCE_IS_OPTIONAL = {"cloudwatch:GetMetricData"}
+RESOURCE_IS_OPTIONAL = {"cloudwatch:GetMetricData", "cloudwatch:PutMetricData"}
 HANDLERS = ("create", "read", "update", "delete")
 
 
@@ -171,7 +171,9 @@ def test_whoever_uploads_may_use_a_key_through_s3_only() -> None:
     assert keys == {"kms:Decrypt": through, "kms:GenerateDataKey": through, "kms:DescribeKey": None}
 
 
-@pytest.mark.parametrize("action", ["iam:PassRole", "iam:CreateServiceLinkedRole", "iam:AttachRolePolicy"])
+@pytest.mark.parametrize(
+    "action", ["iam:PassRole", "iam:CreateServiceLinkedRole", "iam:AttachRolePolicy", "iam:CreateRole"]
+)
 def test_what_could_raise_rights_has_a_condition(action: str) -> None:
     for statement in statements(FOLDER / "execution-policy.json"):
         assert action not in listed(statement["Action"]) or statement["Condition"]
@@ -230,21 +232,3 @@ def test_the_page_makes_the_identity_providers_that_the_roles_trust() -> None:
 def test_a_policy_fits_into_what_iam_takes(file: Path) -> None:
     # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
     assert len(json.dumps(document(file), separators=(",", ":"))) <= 6144
-
-
-def test_the_page_has_the_names_of_an_app_of_ones_own() -> None:
-    own = cdk.Stack(cdk.App(), "Customers")
-    made = InferenceEndpoint(own, "Churn", spec=load_spec(next(iter(spec_files(ROOT / "model_specs")))))
-    kinds = {"role": made.cfn_role, "policy": made.cfn_policies[0]}
-    pairs = re.findall(r"`(\w+)/(\S+)` for\s+`\1/(\S+)`", PAGE)
-    assert {kind for kind, *_ in pairs} == set(kinds)
-    shipped = {
-        resource.rpartition("/")[2]
-        for it in statements(FOLDER / "execution-policy.json")
-        for resource in listed(it["Resource"])
-    }
-    for kind, wide, narrow in pairs:
-        name = f"Customers-{own.resolve(kinds[kind].logical_id)}-1A2B3C4D5E6F"
-        assert fnmatch(name, wide)
-        assert not fnmatch(name, narrow)
-        assert narrow in shipped
