@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from inferstack.cli import escaping
 from inferstack.cli.report import Findings, in_format
-from inferstack.problems import FilePlace, Problem, Severity, printable
+from inferstack.problems import FilePlace, Problem, Severity, on_one_line
 
 # What Markdown, GitHub, GitLab, Azure or a terminal would act upon, and what may help it to get there.
 MARKS = r"""
@@ -116,7 +116,7 @@ def test_a_comment_has_no_markup_but_ours(
 def test_text_appears_as_it_is(parser: object, said: str) -> None:
     for escaped in (escaping.markdown, escaping.code):
         page = Page(parser(f"| a |\n| --- |\n| {escaped(said)} |"))  # type: ignore[operator]
-        assert visible(page.all) == "a" + visible(printable(said))
+        assert visible(page.all) == "a" + visible(on_one_line(said))
 
 
 @settings(max_examples=300, deadline=None)
@@ -124,7 +124,7 @@ def test_text_appears_as_it_is(parser: object, said: str) -> None:
 def test_a_name_of_a_file_stays_in_its_code(file: str) -> None:
     page = Page(by_github(f"- {escaping.code(file)} and"))
     assert visible("".join(page.texts)) == "and"
-    assert visible(page.all) == visible(printable(file)) + "and"
+    assert visible(page.all) == visible(on_one_line(file)) + "and"
 
 
 def test_what_is_ordinary_is_easy_to_read_unrendered() -> None:
@@ -162,6 +162,12 @@ def test_an_annotation_is_one_command_and_no_other(file: str, message: str, seve
     [line] = printed.removesuffix("\n").splitlines()
     assert re.fullmatch(rf"::{severity} file=[^:,\s]*( [^:,]*)*,line=1,col=1,title=IS101::.*", line)
     assert not command_in(line.removeprefix(f"::{severity}"))
+
+
+@pytest.mark.parametrize("name", ["::a.yaml", " ::a.yaml", "model_specs/a.yaml"])
+def test_an_annotation_names_the_file_as_it_is_called(name: str) -> None:
+    printed = in_format("github", Findings([Problem(FilePlace(name), "", "", "IS101")], 1))
+    assert printed.split(",line")[0].replace("%3A", ":") == f"::error file={name}"
 
 
 @given(said=TEXTS)

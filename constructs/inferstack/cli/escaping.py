@@ -2,12 +2,12 @@
 link or a heading there.
 
 There is one function for each format. For a terminal, and for a log that a CI system reads, it is
-:func:`inferstack.problems.printable`, which every other one of them begins with.
+:func:`inferstack.problems.printable`.
 """
 
 import re
 
-from inferstack.problems import printable
+from inferstack.problems import on_one_line
 
 # ---------------------------------------------------------------- Markdown, as GitHub and GitLab show it
 
@@ -23,15 +23,15 @@ _LIVE = re.compile(r"""@\w|[#!$%&^~][\w"]|\[\w+:|://|(?i:www\.|mailto:|xmpp:|\bg
 # What would begin a list, the underline of a heading, or indented code at the start of a line.
 _START = re.compile(r"^(?=\s|[-+=]([\s=-]|$)|\d+[.)])")
 _NOTHING = "&#8203;"
-# There is no way to escape these in a code span. Logs are searched for commands with `##` everywhere.
-_NOT_IN_A_SPAN = ("`", "|", "##")
+# There is no way to escape these in a code span.
+_NOT_IN_A_SPAN = ("`", "|")
 
 
 def markdown(said: str) -> str:
     """Text on one line that appears literally, except for code in backticks; it also fits into a table's
     cell.
     """
-    shown = printable(said)
+    shown = on_one_line(said)
     parts = shown.split("`")
     if len(parts) % 2 == 0 or "``" in shown:
         # It is unclear which backticks enclose code: their number is odd, or several in a row count as one.
@@ -43,7 +43,7 @@ def markdown(said: str) -> str:
 
 def code(said: str) -> str:
     """The whole text as code on one line, whatever is in it."""
-    return _span(printable(said))
+    return _span(on_one_line(said))
 
 
 def _span(shown: str) -> str:
@@ -78,7 +78,7 @@ def _literally(said: str) -> str:
 def workflow_data(said: str) -> str:
     """Text as a command's message."""
     # The log shows an annotation's text as it is, so control characters are escaped; line breaks may stay.
-    shown = "".join(part if part in "\r\n" else printable(part) for part in re.split(r"([\r\n])", said))
+    shown = "".join(part if part in "\r\n" else on_one_line(part) for part in re.split(r"([\r\n])", said))
     return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -92,7 +92,9 @@ def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
     if sys.stderr is None or not sys.stderr.isatty() or total < _WORTH_IT:
         yield lambda _: None
         return
-    shown = _Bar(label, total)
+    from inferstack.problems import printable  # noqa: PLC0415 - not needed without a bar
+
+    shown = _Bar(printable(label), total)
     try:
         yield shown.advance
     finally:

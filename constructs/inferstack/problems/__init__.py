@@ -133,17 +133,23 @@ def _shortened(text: str) -> str:
     return f"{text[: LONGEST_TEXT - _END - 1]}…{text[-_END:]}"
 
 
-# CI systems obey lines of a log: GitHub one that begins with `::`, and it and Azure `##[…]` and `##vso[…]` in
-# any place. https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
-_COMMAND = re.compile(r"^\s*:(?=:)|#(?=#(\[|vso\[))")
+# CI systems obey a log: GitHub a line that begins with `::`, and it and Azure `##[…]` and `##vso[…]` anywhere
+# in a line. https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
+_COMMAND = re.compile(r"#(?=#(\[|vso\[))")
+_LINE_OF_A_COMMAND = re.compile(r"^(\s*):(?=:)")
+
+
+def on_one_line(text: str) -> str:
+    """The text as a part of a line: control characters are escaped, and so is what would be a command to a CI
+    system that reads it in a log.
+    """
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return _COMMAND.sub(r"\\x23", shown)
 
 
 def printable(text: str) -> str:
-    """The text on one line, safe for a terminal and for a log that a CI system reads: control characters are
-    escaped, and so is what would begin a command.
-    """
-    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-    return _COMMAND.sub(lambda found: f"{found[0][:-1]}\\x{ord(found[0][-1]):02x}", shown)
+    """The text as a whole line, safe for a terminal and for a log that a CI system reads."""
+    return _LINE_OF_A_COMMAND.sub(r"\1\\x3a", on_one_line(text))
 
 
 class SpecError(Exception):
