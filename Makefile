@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CDK := node_modules/.ready
+NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-torch check unit mutate lock clean
+.PHONY: synth test test-deploy test-editor test-torch check unit mutate lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -13,7 +13,7 @@ synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
 
 test: check unit ## everything that must hold
 
-test-deploy: $(READY) $(CDK) ## every example deployed to an AWS that runs on this machine
+test-deploy: $(READY) $(NPM) ## every example deployed to an AWS that runs on this machine
 	@$(BIN)/python -m pytest -n auto --dist loadgroup tests/deploy
 
 check: $(READY) ## style and types; pyright reads what users write, in tests/constructs/test_typing.py
@@ -23,6 +23,9 @@ check: $(READY) ## style and types; pyright reads what users write, in tests/con
 
 unit: $(READY)
 	@$(BIN)/python -m pytest -n auto
+
+test-editor: $(READY) $(NPM) ## completion and problems, from the language server that editors run
+	@$(BIN)/python -m pytest tests/editor
 
 # Beside the lock, which serves machines of every kind: resolved for all of them torch brings gigabytes of CUDA.
 # Its own index has the builds without; a machine that has the file elsewhere needs no index.
@@ -43,7 +46,7 @@ lock: $(READY) ## the newest versions that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --extra node \
 		--no-annotate --no-header --output-file requirements-dev.lock pyproject.toml
 
-$(CDK): $(READY) package-lock.json
+$(NPM): $(READY) package-lock.json
 	@$(BIN)/python -m tools.npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -19,7 +19,7 @@ from benchmarks.mistakes import MISTAKES
 from benchmarks.process import Program
 from benchmarks.surroundings import ROOT, inferstack_program, specs_folder
 
-_SCHEMA = ROOT / "constructs" / "inferstack" / "format" / "inferstack.schema.json"
+_SCHEMA = ROOT / "constructs" / "inferstack" / "format" / "structure.schema.json"
 _FOUND = frozenset({1})
 
 

@@ -19,11 +19,11 @@ select_node()
 # Programs that a shell runs in the background ignore Ctrl-C, and so would each program that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-_DEPLOY = Path(__file__).parent / "deploy"
+_ASKED_FOR = [Path(__file__).parent / name for name in ("deploy", "editor")]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Deploying takes time, so it must be asked for: with `make test-deploy`, or by naming the folder."""
+    """What needs programs of npm must be asked for: by `make test-deploy` or `test-editor`, or by its folder."""
     named = [Path(arg.split("::")[0]).resolve() for arg in config.args]
-    wanted = any(_DEPLOY in (path, *path.parents) for path in named)
-    return True if collection_path == _DEPLOY and not wanted else None
+    wanted = any(collection_path in (path, *path.parents) for path in named)
+    return True if collection_path in _ASKED_FOR and not wanted else None

@@ -1,4 +1,4 @@
-"""Generates the shipped JSON Schema of the spec format, and the reference manual that follows from it.
+"""Generates the shipped JSON Schemas of the spec format, and the reference manual that follows from them.
 
     python -m tools.update_schema            writes what has changed
     python -m tools.update_schema --check    writes nothing, exits 1 and names what is out of date
@@ -11,22 +11,33 @@ import json
 import sys
 from collections.abc import Sequence
 
-from inferstack.format.schema import SCHEMA_FILE
+from inferstack.format.schema import PUBLISHED_FILE, STRUCTURE_FILE, JsonSchema
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
+from tools.schema_for_editors import for_editors
 from tools.schema_from_classes import generate_schema
 from tools.spec_places import Examples, example_specs
 from tools.spec_reference import reference
 
 COMMAND = "python -m tools.update_schema"
-SCHEMA = ROOT / "constructs" / "inferstack" / "format" / SCHEMA_FILE
+_FORMAT = ROOT / "constructs" / "inferstack" / "format"
+STRUCTURE = _FORMAT / STRUCTURE_FILE
+PUBLISHED = _FORMAT / PUBLISHED_FILE
 REFERENCE = ROOT / "docs" / "spec.md"
 
 
 def generate() -> Contents:
-    text = json.dumps(generate_schema(), indent=1) + "\n"
+    text = _written(generate_schema())
     schema = json.loads(text)
-    return {SCHEMA: text, REFERENCE: reference(schema, Examples(schema, example_specs()))}
+    return {
+        STRUCTURE: text,
+        PUBLISHED: _written(for_editors(schema)),
+        REFERENCE: reference(schema, Examples(schema, example_specs())),
+    }
+
+
+def _written(schema: JsonSchema) -> str:
+    return json.dumps(schema, indent=1) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:

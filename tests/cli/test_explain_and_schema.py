@@ -1,13 +1,11 @@
 """``inferstack explain`` and ``inferstack schema``."""
 
-import json
 import re
 
 import pytest
 
 from inferstack.check.every_code import every_code
 from inferstack.cli import main
-from inferstack.format.schema import shipped_schema
 from inferstack.problems import Severity
 from inferstack.problems.update_codes import LEFT_OVER
 from inferstack.triton.archive.entries import JUNK_INSIDE
@@ -119,8 +117,3 @@ def test_an_unknown_code_is_one_line_with_a_hint(
     assert err.startswith(f"inferstack: there is no code {code}; ")
     assert hint in err
     assert err.count("\n") == 1
-
-
-def test_the_schema_is_printed_as_it_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out) == shipped_schema()

@@ -52,6 +52,7 @@ def test_the_wheel_is_typed_and_licensed(names):
     assert {"inferstack/py.typed", "inferstack_stacks/py.typed"} <= names
     assert {
         "inferstack/format/inferstack.schema.json",
+        "inferstack/format/structure.schema.json",
         "inferstack/catalog/data/cloudformation.json",
     } <= names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from inferstack.format.schema import shipped_schema_text
+from inferstack.format.schema import published_schema_text
 
 
 def add_arguments(_: argparse.ArgumentParser) -> None:
@@ -11,5 +11,5 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Print the JSON Schema (draft 2020-12) of the spec format, for editors and other tools."""
-    print(shipped_schema_text(), end="")
+    print(published_schema_text(), end="")
     return 0

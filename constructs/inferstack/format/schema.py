@@ -1,5 +1,8 @@
 """The JSON Schema of the format, as shipped with the package, and how to find definitions and keys in it.
 
+Two files are shipped: one that decides the structure of specs, and one that is published, for editors, which
+says more (see `tools/schema_for_editors.py`).
+
 A path of a spec leads to what the schema allows there, whether or not the spec has anything there.
 """
 
@@ -15,17 +18,23 @@ from inferstack.problems import SpecPath
 
 JsonSchema = dict[str, Any]
 
-SCHEMA_FILE = "inferstack.schema.json"
+STRUCTURE_FILE = "structure.schema.json"
+PUBLISHED_FILE = "inferstack.schema.json"
 
 
 def shipped_schema_text() -> str:
-    """The text of the schema file that comes with the package."""
-    return Path(__file__).with_name(SCHEMA_FILE).read_text("utf-8")
+    """The text of the schema that decides the structure."""
+    return Path(__file__).with_name(STRUCTURE_FILE).read_text("utf-8")
+
+
+def published_schema_text() -> str:
+    """The text of the schema for editors and other tools."""
+    return Path(__file__).with_name(PUBLISHED_FILE).read_text("utf-8")
 
 
 @cache
 def shipped_schema() -> JsonSchema:
-    """The schema that comes with the package."""
+    """The schema that decides the structure."""
     schema: JsonSchema = msgspec.json.decode(shipped_schema_text())
     return schema
 
