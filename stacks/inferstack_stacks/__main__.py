@@ -1,10 +1,11 @@
 """`python -m inferstack_stacks`: synthesizes the app and prints the result. Needs no CDK CLI."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inferstack.cli.list import table
 from inferstack.source.spec_file import relative_to_cwd
 from inferstack_stacks.app import build_app
 
@@ -19,7 +20,7 @@ def main() -> None:
     """Builds the app of `model_specs`, writes it to `cdk.out` and prints a table of the stacks."""
     app = build_app()
     folder = Path(app.synth().directory)
-    print(table([_HEADER, *_rows(app, folder)]))
+    print(*table([_HEADER, *_rows(app, folder)]), sep="\n")
     print(f"templates: {relative_to_cwd(str(folder))}/STACK{_TEMPLATE}")
 
 
@@ -32,16 +33,6 @@ def _rows(app: "App", folder: Path) -> Iterator[tuple[str, ...]]:
             # The file tells stacks apart that have one name in several regions, as in the CDK CLI.
             name = stack.template_file.removesuffix(_TEMPLATE)
             yield name, stack.kind, str(len(json.loads(template)["Resources"]))
-
-
-def table(rows: Iterable[tuple[str, ...]]) -> str:
-    """Rows in columns that are as wide as their widest cell."""
-    cells = list(rows)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    )
 
 
 if __name__ == "__main__":

@@ -65,9 +65,9 @@ def build_app(
         app = _app_of(loaded, place, given, outdir, default_stack_synthesizer)
         if _OUTDIR not in os.environ:
             # The CDK CLI shows the constructs' warnings; without it, nothing else would.
-            sys.stderr.write(text(tuple(warnings_of(loaded))))
+            sys.stderr.write(text(tuple(warnings_of(loaded)), sys.stderr))
     except SpecError as error:
-        sys.stderr.write(text(error.problems))
+        sys.stderr.write(text(error.problems, sys.stderr))
         sys.exit(1)
     return app
 

@@ -22,7 +22,7 @@ from inferstack.check.load import LoadedSpec, structured
 from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.names_taken import know_place, notes_on, settled
-from inferstack.constructs.rendered import AnySpec
+from inferstack.constructs.rendered import AnySpec, spec_by_name
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError
 from inferstack.resolve.template import description
@@ -71,6 +71,7 @@ class EndpointStack(Stack):
     :class:`~inferstack.constructs.InferenceEndpoint`, ``kind`` the spec's `kind`.
     """
 
+    @spec_by_name
     def __init__(
         self,
         scope: Construct,

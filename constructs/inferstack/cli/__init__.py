@@ -59,7 +59,9 @@ def _run(words: Sequence[str]) -> int:
     try:
         status: int = options.run(options)
     except SpecError as error:
-        tell(str(error))
+        from inferstack.cli.report import text  # noqa: PLC0415 - not needed where all is well
+
+        tell(text(error.problems, sys.stderr).rstrip("\n"))
         return _REFUSED
     return status
 

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,12 +19,14 @@ _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
 
 _COMMANDS = {
     "validate": "check specs",
+    "list": "show what specs make",
     "render": "print CloudFormation",
     "package": "pack model archives",
     "rehearse": "serve models locally",
     "body": "make requests, read answers",
     "explain": "explain a code",
     "schema": "print the JSON Schema",
+    "completion": "complete commands in a shell",
 }
 """The line of help for each command. In the module of its name, ``run`` does the work, and ``add_arguments``
 adds its arguments."""
@@ -36,6 +38,29 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         SystemExit: with status 2 for wrong usage, and 0 after help or the version was printed.
     """
+    top, parsers = parser_of(words)
+    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
+        instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
+        top.error(f"unknown command {words[0]!r}; {instead}")
+    if not words:
+        top.error(f"choose a command: {', '.join(_COMMANDS)}")
+    options, unknown = top.parse_known_args(words)
+    if unknown:
+        # By itself, argparse shows the usage of `inferstack`, which names none of this command's options.
+        asked = parsers.get(words[0], top)
+        asked.error("; ".join(_unknown(word, asked) for word in unknown))
+    return options
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser with the arguments of all commands."""
+    return parser_of(_COMMANDS)[0]
+
+
+def parser_of(
+    words: Collection[str],
+) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and those of the commands, of which only the ones among ``words`` have their arguments."""
     top = argparse.ArgumentParser(
         prog="inferstack",
         description="A YAML model spec in, one CloudFormation stack for a SageMaker inference endpoint out.",
@@ -55,17 +80,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             made.description = command.run.__doc__
             made.set_defaults(run=command.run)
             command.add_arguments(made)
-    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
-        instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
-        top.error(f"unknown command {words[0]!r}; {instead}")
-    if not words:
-        top.error(f"choose a command: {', '.join(_COMMANDS)}")
-    options, unknown = top.parse_known_args(words)
-    if unknown:
-        # By itself, argparse shows the usage of `inferstack`, which names none of this command's options.
-        asked = parsers.get(words[0], top)
-        asked.error("; ".join(_unknown(word, asked) for word in unknown))
-    return options
+    return top, parsers
 
 
 def _unknown(word: str, command: argparse.ArgumentParser) -> str:
@@ -97,7 +112,7 @@ def add_paths(command: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         default=[_DEFAULT],
-        help=f"spec files, or folders of *.yaml and *.yml files (default: {_DEFAULT})",
+        help=f"spec files, or folders of *.yaml and *.yml files; - for standard input (default: {_DEFAULT})",
     )
 
 

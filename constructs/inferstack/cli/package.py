@@ -6,6 +6,7 @@ error: when all specs of a folder are packed, some may have none.
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from inferstack.cli.packing import check, make
 from inferstack.cli.report import text
 from inferstack.cli.terminal import tell
 from inferstack.cli.upload import make_and_upload
+from inferstack.source.spec_file import PIPED
 
 _OUT = Path("packages")
 
@@ -69,6 +71,11 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield "name a SPEC to pack, or archives with --check"
     if options.upload and options.check is not None:
         yield "--upload packs SPEC itself and cannot be used with --check"
+    if options.spec == Path(PIPED) and options.check is None:
+        if options.upload:
+            yield "--upload needs a spec file, since it writes a lock beside it"
+        elif options.out is None:
+            yield "a spec from standard input has no name for the folder of its archives; add --out DIR"
     if None in (options.spec, options.check):
         for option in ("component", "model"):
             if getattr(options, option) is not None:
@@ -87,7 +94,7 @@ def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
 
 def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:
     if loaded.warnings:
-        tell(text(loaded.warnings).rstrip("\n"))
+        tell(text(loaded.warnings, sys.stderr).rstrip("\n"))
     out = _OUT / options.spec.stem if options.out is None else options.out
     if not options.upload:
         return make(loaded, options.spec, out, options.allow)

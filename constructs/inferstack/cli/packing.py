@@ -113,7 +113,7 @@ def check(archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *
     for archive, placed in meant:
         inspection = inspected(archive, multi_model=multi_model if placed is None else placed.multi_model)
         problems = problems_of(inspection, loaded, placed)
-        print(_description(inspection), text(problems), sep="", end="", flush=True)
+        print(_description(inspection), text(problems, sys.stdout), sep="", end="", flush=True)
         found.append(problems)
     tell(_summary(found))
     return int(any(problem.severity is Severity.ERROR for problems in found for problem in problems))

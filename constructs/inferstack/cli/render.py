@@ -184,7 +184,7 @@ def run(options: argparse.Namespace) -> int:
     errors = [*empty, *names_taken_twice(taken_names(it.loaded) for it in made)]
     problems = in_file_order([*(problem for it in found for problem in it.problems), *errors])
     if problems:
-        tell(text(problems).rstrip("\n"))
+        tell(text(problems, sys.stderr).rstrip("\n"))
     if errors or len(made) < len(found):
         return 1
     # What is rendered without a stage is not deployed beside the stages.

@@ -6,11 +6,12 @@ it is empty.
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import quote
 
 import msgspec
@@ -18,6 +19,7 @@ import msgspec
 from inferstack.check.every_code import every_code
 from inferstack.cli import escaping
 from inferstack.cli.escaping import code, json_text, workflow_data, workflow_property
+from inferstack.cli.terminal import painted
 from inferstack.problems import Problem, Severity
 from inferstack.problems.file_codes import NO_SPEC, NO_SPECS
 from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
@@ -92,9 +94,20 @@ def words(problem: Problem) -> str:
 # ---------------------------------------------------------------- for people at a terminal
 
 
-def text(problems: Sequence[Problem]) -> str:
-    """``file:line:column: code: message; fix``, one line each."""
-    return "".join(f"{problem}\n" for problem in problems)
+def text(problems: Sequence[Problem], stream: TextIO | None = None) -> str:
+    """``file:line:column: code: message; fix``, one line each; colored if the stream that it is for is a
+    terminal.
+    """
+    return "".join(f"{_line(problem, stream)}\n" for problem in problems)
+
+
+def _line(problem: Problem, stream: TextIO | None) -> str:
+    line = str(problem)
+    where, _, said = line.partition(f": {problem.code}: ")
+    if not said:
+        return line
+    color = "red" if problem.severity is Severity.ERROR else "yellow"
+    return f"{painted(where, 'bold', stream)}: {painted(problem.code, color, stream)}: {said}"
 
 
 # ---------------------------------------------------------------- JSON, for programs
@@ -264,7 +277,7 @@ def _fitting(lines: Sequence[str]) -> Iterator[str]:
 __all__ = ["FORMATS", "Findings", "in_format", "summary", "text"]
 
 _WRITERS: dict[str, Callable[[Findings], str]] = {
-    "text": lambda found: text(found.problems),
+    "text": lambda found: text(found.problems, sys.stdout),
     "json": lambda found: as_json(found.problems),
     "github": lambda found: github(found.problems),
     "gitlab": lambda found: gitlab(found.problems),

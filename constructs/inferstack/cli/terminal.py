@@ -1,4 +1,4 @@
-"""Standard streams and signals: output, refusals, termination, and a progress bar."""
+"""Standard streams and signals: output, color, refusals, termination, and a progress bar."""
 
 import io
 import os
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 
 class Refusal(Exception):  # noqa: N818 - no error of the program: the user reads its text
@@ -44,6 +44,31 @@ def write_into_nothing() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             os.dup2(nothing, stream.fileno())
+
+
+# ---------------------------------------------------------------- Color
+
+
+_STYLES = {"bold": 1, "red": 31, "green": 32, "yellow": 33}
+
+
+def painted(said: str, style: str, stream: TextIO | None) -> str:
+    """The text in a style, if the stream is a terminal that shows colors; ``None`` is none.
+
+    `NO_COLOR` and `FORCE_COLOR` decide otherwise, the former first, as in Python's own programs.
+    https://no-color.org, https://force-color.org
+    """
+    return f"\x1b[{_STYLES[style]}m{said}\x1b[0m" if said and _has_colors(stream) else said
+
+
+def _has_colors(stream: TextIO | None) -> bool:
+    if stream is None or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    # The consoles of older Windows show the codes themselves.
+    old = os.name == "nt" and "WT_SESSION" not in os.environ
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and not old
 
 
 # ---------------------------------------------------------------- Termination

@@ -1,12 +1,14 @@
 """``inferstack validate``: everything that is wrong with specs, in one run."""
 
 import argparse
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from inferstack.check.files import check_files, idle_stage, is_folder
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import FORMATS, Findings, in_format, summary
-from inferstack.cli.terminal import tell
+from inferstack.cli.terminal import painted, tell
 from inferstack.problems import Problem, Severity, in_file_order, printable
 
 
@@ -34,9 +36,15 @@ def run(options: argparse.Namespace) -> int:
     print(in_format(options.format, Findings(problems, len(files), updates)), end="", flush=True)
     if (said := idle_stage(files, options.stage)) is not None:
         tell(f"warning: {said}")
-    tell(summary(problems, len(files)))
+    tell(painted(summary(problems, len(files)), _color_of(problems), sys.stderr))
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))
+
+
+def _color_of(problems: Iterable[Problem]) -> str:
+    """The color of the summary: that of the worst problem."""
+    found = {it.severity for it in problems}
+    return "red" if Severity.ERROR in found else "yellow" if found else "green"
 
 
 def _with_updates(

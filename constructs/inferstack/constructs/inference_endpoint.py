@@ -16,7 +16,7 @@ from inferstack.constructs.handles import named_role, role_handle, routes_of, se
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import Connectable, Grantable, IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, take
-from inferstack.constructs.rendered import AnySpec, spec_in_stack
+from inferstack.constructs.rendered import AnySpec, spec_by_name, spec_in_stack
 from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.measured import Measured, measured
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
@@ -43,6 +43,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
     https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-model.html
     """
 
+    @spec_by_name
     def __init__(
         self,
         scope: Construct,

@@ -27,7 +27,7 @@ from inferstack.constructs.escape_hatches import (
 from inferstack.constructs.handles import role_handle
 from inferstack.constructs.interface import Grantable, IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, place_of, settled, take
-from inferstack.constructs.rendered import AnySpec, Rendered, spec_in_stack
+from inferstack.constructs.rendered import AnySpec, Rendered, spec_by_name, spec_in_stack
 from inferstack.facts.alarms import rollbacks
 from inferstack.facts.walk import components, models
 from inferstack.format.kinds import ModelSpec
@@ -109,6 +109,7 @@ class _Part(Rendered):
     takes: ClassVar[AbstractSet[str]] = frozenset()
     main_id: ClassVar[str | None] = None
 
+    @spec_by_name
     def __init__(self, scope: Construct, construct_id: str, *, spec: AnySpec) -> None:
         """Makes the part's resources.
 
@@ -150,6 +151,7 @@ class _Part(Rendered):
 class _Beside(_Part):
     """A part that can only be deployed once the endpoint exists."""
 
+    @spec_by_name
     def __init__(
         self,
         scope: Construct,

@@ -7,11 +7,11 @@ https://docs.aws.amazon.com/cdk/v2/guide/use-cfn-template.html
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import msgspec
 from aws_cdk import Annotations, Aws, CfnResource
@@ -33,6 +33,23 @@ if TYPE_CHECKING:
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
 """A spec made in Python, or one that was read from a file and knows its lines."""
+
+
+Given = ParamSpec("Given")
+_BY_POSITION = ("self", "scope", "construct_id")
+
+
+def spec_by_name(make: Callable[Given, None]) -> Callable[Given, None]:
+    """For constructors: tells who passes the spec by position how to write it. Python only counts arguments."""
+
+    @wraps(make)
+    def made(*given: Given.args, **named: Given.kwargs) -> None:
+        if len(given) > len(_BY_POSITION):
+            name = type(given[0]).__name__
+            raise TypeError(f"{name} takes its spec by name: {name}(scope, {given[2]!r}, spec=…)")
+        make(*given, **named)
+
+    return made
 
 
 class SpecInStack(NamedTuple):

@@ -22,7 +22,15 @@ from inferstack.problems.file_codes import (
     UNREADABLE,
 )
 from inferstack.source.compose import compose
-from inferstack.source.spec_file import LOCK_SUFFIX, leads_out, name_in_templates, read_text
+from inferstack.source.spec_file import (
+    LOCK_SUFFIX,
+    PIPED,
+    STANDARD_INPUT,
+    leads_out,
+    name_in_templates,
+    read_standard_input,
+    read_text,
+)
 from inferstack.source.tree import Entry, Node, Position, mapping_node, tree_of
 
 __all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
@@ -140,12 +148,15 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 def read_document(path: Path | str) -> Document:
-    """Reads a spec file: at most 1 MiB of UTF-8, one document of YAML 1.2 plus merge keys (``<<``).
+    """Reads a spec file: at most 1 MiB of UTF-8, one document of YAML 1.2 plus merge keys (``<<``); for `-`,
+    standard input.
 
     Raises:
         SpecError: with all problems of the file; see :data:`inferstack.problems.file_codes.FILE_CODES`.
     """
     file = os.fspath(path).replace(os.sep, "/")
+    if file == PIPED:
+        return Document(STANDARD_INPUT, compose(STANDARD_INPUT, read_standard_input()))
     if file.endswith(LOCK_SUFFIX):
         message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
         raise SpecError([Problem(FilePlace(file), message, fix, NO_SPEC)])

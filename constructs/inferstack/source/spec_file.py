@@ -3,6 +3,8 @@
 import os
 import re
 import stat
+import sys
+from functools import cache
 from pathlib import Path
 
 from yaml.reader import Reader
@@ -24,6 +26,10 @@ SUFFIXES = (".yaml", ".yml")
 """Suffixes of spec files."""
 LOCK_SUFFIX = ".lock.json"
 """Suffix of the lock beside a spec file."""
+PIPED = "-"
+"""Instead of a file's name: the spec comes from standard input."""
+STANDARD_INPUT = "<stdin>"
+"""Its name in messages. Paths in it are relative to the working directory, and there is no lock."""
 LARGEST_FILE = 1024 * 1024
 """In bytes. A spec has a few kilobytes; a larger file was given by mistake."""
 
@@ -97,7 +103,31 @@ def read_text(path: Path, file: str) -> str:
     Raises:
         SpecError: when it is not a readable regular file of at most 1 MiB of printable UTF-8.
     """
-    text = _decoded(_read_bytes(path, file), file)
+    return _checked(_read_bytes(path, file), file)
+
+
+def read_standard_input() -> str:
+    """The text that is piped in.
+
+    Raises:
+        SpecError: as for a file.
+    """
+    return _checked(_piped(), STANDARD_INPUT)
+
+
+@cache
+def _piped() -> bytes:
+    """Read once, since a command may read its spec several times."""
+    if sys.stdin is None:
+        raise _error(STANDARD_INPUT, UNREADABLE, "standard input is closed", "pipe a spec into it")
+    return sys.stdin.buffer.read(LARGEST_FILE + 1)
+
+
+def _checked(content: bytes, file: str) -> str:
+    if len(content) > LARGEST_FILE:
+        message = f"the file is larger than {LARGEST_FILE:,} bytes"
+        raise _error(file, TOO_LARGE, message, "a spec only names artifacts; is this the right file?")
+    text = _decoded(content, file)
     if text.startswith(_MARK):
         message = "the file begins with two byte order marks"
         raise _error(file, UNPRINTABLE, message, "save it once more, with one or without")
@@ -111,7 +141,7 @@ def _read_bytes(path: Path, file: str) -> bytes:
     try:
         _require_regular_file(path, file)
         with path.open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
+            return stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         if path.is_symlink():
             fix = "fix the link, or name the file itself"
@@ -121,10 +151,6 @@ def _read_bytes(path: Path, file: str) -> bytes:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         message = f"the file cannot be read: {reason}"
         raise _error(file, UNREADABLE, message, "check path and permissions") from None
-    if len(content) > LARGEST_FILE:
-        message = f"the file is larger than {LARGEST_FILE:,} bytes"
-        raise _error(file, TOO_LARGE, message, "a spec only names artifacts; is this the right file?")
-    return content
 
 
 def _require_regular_file(path: Path, file: str) -> None:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from inferstack.check.lock import MALFORMED, NEWER, UNREADABLE, WRONG_URL
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.source.document import IN_PYTHON, Document
-from inferstack.source.spec_file import LOCK_SUFFIX
+from inferstack.source.spec_file import LOCK_SUFFIX, STANDARD_INPUT
 from inferstack.texts.s3_urls import uploaded_url
 
 VERSION = 1
@@ -158,8 +158,8 @@ NO_LOCK = FoundLock()
 
 
 def lock_beside(document: Document) -> FoundLock:
-    """The lock beside a spec's file. A spec that was made in Python has none."""
-    if document.file == IN_PYTHON:
+    """The lock beside a spec's file. A spec that was made in Python or piped in has none."""
+    if document.file in (IN_PYTHON, STANDARD_INPUT):
         return NO_LOCK
     try:
         lock = read_lock(lock_path(document.file))

@@ -1,0 +1,116 @@
+"""``inferstack list``: a table of the stacks that specs make."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from inferstack.check.files import stack_name
+from inferstack.check.load import LoadedSpec, check_document
+from inferstack.cli.arguments import add_paths, add_region, files_of
+from inferstack.cli.report import text
+from inferstack.cli.terminal import painted, tell
+from inferstack.facts.scaling import InstanceCounts, instance_counts
+from inferstack.facts.walk import every_variant, instance_types
+from inferstack.format.alarms import ALARM_TYPE
+from inferstack.problems import Problem, Severity, SpecError, in_file_order
+from inferstack.resolve.template import template_of
+from inferstack.source.document import read_document
+
+_HEADER = ("STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One stack: of a spec at a stage, or without one. ``instances`` is None if the endpoint has none."""
+
+    stack: str
+    spec: str
+    stage: str | None
+    kind: str
+    region: str | None
+    resources: int
+    instances: InstanceCounts | None
+    instance_types: tuple[str, ...]
+    alarms: int
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row of the table."""
+        counts = "serverless" if self.instances is None else str(self.instances)
+        return self.stack, self.stage or "-", self.kind, str(self.resources), counts, str(self.alarms)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``inferstack list``."""
+    add_paths(command)
+    command.add_argument("--stage", help="list only this stage; without it, all that can be deployed")
+    add_region(command)
+    command.add_argument("--format", choices=_WRITERS, default="text", help="default: text")
+
+
+def run(options: argparse.Namespace) -> int:
+    """List the stacks that specs make: kind, number of resources and alarms, and how many instances run: as
+    few as, at the start, as many as. Specs with errors are reported instead.
+    """
+    files, problems = files_of(options.paths)
+    rows: list[Row] = []
+    for file in files:
+        found, wrong = _of_file(file, options.stage, options.region)
+        rows += found
+        problems += wrong
+    # Flushed at once, so that what is wrong comes last where both streams end up in one place.
+    print(_WRITERS[options.format](rows), end="", flush=True)
+    if problems:
+        tell(text(in_file_order(problems), sys.stderr).rstrip("\n"))
+    return int(bool(problems))
+
+
+def _of_file(file: Path, stage: str | None, region: str | None) -> tuple[list[Row], list[Problem]]:
+    try:
+        specs, problems = check_document(read_document(file), stage=stage, region=region)
+        rows = [_row(one) for one in specs]
+    except SpecError as error:
+        return [], list(error.problems)
+    return rows, [it for it in problems if it.severity is Severity.ERROR]
+
+
+def _row(loaded: LoadedSpec) -> Row:
+    spec = loaded.spec
+    resources = template_of(loaded)["Resources"].values()
+    types = (name for _, variant in every_variant(spec) for name in instance_types(variant))
+    return Row(
+        stack=stack_name(spec.endpoint_name),
+        spec=loaded.document.file,
+        stage=loaded.stage,
+        kind=spec.kind,
+        region=spec.region,
+        resources=len(resources),
+        instances=instance_counts(spec),
+        instance_types=tuple(dict.fromkeys(types)),
+        alarms=sum(it["Type"] == ALARM_TYPE for it in resources),
+    )
+
+
+def _text(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    header, *others = table([_HEADER, *(row.cells for row in rows)])
+    return "".join(f"{line}\n" for line in (painted(header, "bold", sys.stdout), *others))
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Rows in columns that are as wide as their widest cell."""
+    cells = list(rows)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _json(rows: Sequence[Row]) -> str:
+    return json.dumps(msgspec.to_builtins(rows), indent=1) + "\n"
+
+
+_WRITERS = {"text": _text, "json": _json}
