@@ -80,7 +80,7 @@ def test_the_four_files_of_the_page_make_a_project(tmp_path: Path) -> None:
     for name, content in (("app.py", app), ("cdk.json", cdk)):
         (tmp_path / name).write_text(content, "utf-8")
     pinned = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]
-    assert json.loads(package)["devDependencies"] == pinned
+    assert json.loads(package)["devDependencies"] == {"aws-cdk": pinned["aws-cdk"]}
     command = json.loads((tmp_path / "cdk.json").read_text("utf-8"))["app"]
     assert command == "python3 app.py"
     run_python(tmp_path / "app.py", folder=tmp_path)

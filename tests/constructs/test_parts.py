@@ -23,6 +23,7 @@ from inferstack.constructs import (
     InferenceEndpoint,
 )
 from inferstack.problems import SpecError
+from inferstack_stacks import EndpointStack
 
 SCALED = """
 autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 50}]}
@@ -380,3 +381,16 @@ def test_a_role_that_was_made_of_a_block_fits_the_endpoint_with_that_block(block
     other = spec("single", {"endpoint_name": "other", "execution_role": {"path": "/other/"}})
     with pytest.raises(SpecError, match="IS114"):
         InferenceEndpoint(here, "Other", spec=other, role=part.role)
+
+
+@pytest.mark.parametrize(
+    "construct", [InferenceEndpoint, ExecutionRole, EndpointAlarms, EndpointDashboard, EndpointStack]
+)
+def test_a_spec_by_position_is_answered_with_how_to_pass_it(construct):
+    name = construct.__name__
+    scope = cdk.App() if construct is EndpointStack else stack()
+    with pytest.raises(TypeError) as error:
+        construct(scope, "Churn", spec("single"))
+    assert str(error.value) == f"{name} takes its spec by name: {name}(scope, 'Churn', spec=…)"
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'spec'"):
+        construct(scope, "Churn")

@@ -61,3 +61,20 @@ def test_mypy_takes_what_users_write(programs: list[Path]) -> None:
 
 def test_pyright_takes_what_users_write(programs: list[Path]) -> None:
     assert pyright(programs[0].parent, *programs) == []
+
+
+def test_a_spec_by_position_is_refused_by_type_checkers(tmp_path: Path) -> None:
+    """The advice at run time must not hide from them what the constructors take."""
+    wrong = tmp_path / "by_position.py"
+    wrong.write_text(
+        "from aws_cdk import Stack\n"
+        "from inferstack.constructs import InferenceEndpoint\n"
+        "from inferstack.spec import load_spec\n"
+        'InferenceEndpoint(Stack(), "Churn", load_spec("churn.yaml"))\n'
+        'InferenceEndpoint(Stack(), "Churn")\n'
+        'InferenceEndpoint(Stack(), "Churn", spec="churn.yaml")\n'
+    )
+    found = pyright(tmp_path, wrong)
+    assert len(found) >= 3
+    assert any("positional" in message for message in found)
+    assert any('"spec"' in message for message in found)

@@ -19,12 +19,12 @@ _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
 
 _COMMANDS = {
     "validate": "check specs",
-    "list": "show what specs make",
     "render": "print CloudFormation",
+    "list": "show what specs make",
     "package": "pack model archives",
     "rehearse": "serve models locally",
     "body": "make requests, read answers",
-    "explain": "explain a code",
+    "explain": "explain a code, key, metric or word",
     "schema": "print the JSON Schema",
     "completion": "complete commands in a shell",
 }

@@ -1,45 +1,85 @@
-"""``inferstack explain``: what each code means, and its source."""
+"""``inferstack explain``: what a code, a key or a metric means, and what there is about a word."""
 
 import argparse
 import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from inferstack.check.every_code import every_code, examples
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRICS, Metric
+from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
-from inferstack.cli.terminal import Refusal
-from inferstack.problems.words import listed
+from inferstack.cli.keys import Key, every_key, keys_called
+from inferstack.cli.terminal import Refusal, painted
+from inferstack.format.schema import kind_definitions
+from inferstack.problems.codes import Code
+from inferstack.problems.words import did_you_mean, listed
 
-_LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
-_MOST_DIGITS = 4
 _WIDTH = 80
 # In fewer columns, more lines would be broken inside words than between them.
 _NARROWEST = 40
+_INDENT = "  "
+_ALL = "`inferstack explain` lists all codes"
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack explain``."""
-    command.add_argument("code", metavar="CODE", nargs="?", help="such as IS012; without it, list all codes")
+    what = "code (IS012), key (autoscaling.target_value), metric or word; without it, list all codes"
+    command.add_argument("subject", metavar="SUBJECT", nargs="?", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain a code and cite its source; without a code, list all codes."""
-    if options.code is None:
+    """Explain a code with its source, a key or a metric; or list what there is about a word. Without any,
+    list all codes.
+    """
+    if options.subject is None:
         _list_all()
         return 0
-    entry = every_code().get(options.code.upper())
-    if entry is None:
-        close = _probably_meant(options.code.upper())
-        hint = f"did you mean {listed(close, quote='')}?" if close else "`inferstack explain` lists all codes"
-        raise Refusal(f"there is no code {options.code}; {hint}")
-    print(f"{entry.code} ({entry.severity})", _wrapped(entry.sentence), f"Source: {entry.source}", sep="\n")
-    if may_be_ignored(entry.code):
-        print(f"If it does not apply to a spec, say so there: ignore: [{{code: {entry.code}, reason: …}}]")
-    _show_example(entry.code)
+    found = next(filter(None, (find(options.subject) for find in _FINDERS)), None)
+    if found is None:
+        names = [*(key.name for key in every_key()), *_metric_names()]
+        meant = did_you_mean(options.subject, names) if len(options.subject) >= _SHORTEST else ""
+        raise Refusal(f"nothing is known about {options.subject}; {meant or _ALL}")
+    print(*found, sep="\n")
     return 0
+
+
+def _wrapped(text: str, before: str = "") -> str:
+    """The text wrapped to the terminal's width; its further lines are indented by the width of ``before``."""
+    return textwrap.fill(
+        text,
+        _columns(),
+        initial_indent=before,
+        subsequent_indent=" " * len(before),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _columns() -> int:
+    return max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 0)).columns)
+
+
+def _place(path: str, beside: int = 0) -> str:
+    """The end of a path, by which the key is found too, if the path and what is ``beside`` it do not fit."""
+    parts = path.split(".")
+    ends = (".".join(("…", *parts[start:])) for start in range(1, len(parts)))
+    return next((it for it in (path, *ends) if len(it) + beside <= _columns()), path)
+
+
+def _title(text: str) -> str:
+    return painted(text, "bold", sys.stdout)
+
+
+# ---------------------------------------------------------------- codes
+
+_LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
+_MOST_DIGITS = 4
+_OF_FILES = "IS0"
+_COLORS = {"wrong": "red", "right": "green"}
 
 
 def _list_all() -> None:
@@ -49,29 +89,38 @@ def _list_all() -> None:
         print(_wrapped(it.sentence, code) if sys.stdout.isatty() else f"{code}{it.sentence}")
 
 
-def _show_example(code: str) -> None:
+def _of_code(subject: str) -> list[str]:
+    """The lines about a code; none for what is no code and does not look like one."""
+    code = subject.upper()
+    if code in every_code():
+        return [*_about(every_code()[code]), *_example(code)]
+    if re.fullmatch("(IS)?[-_ ]?[0-9OIL]+", code) and re.search("[0-9]", code):
+        close = _probably_meant(code)
+        hint = f"did you mean {listed(close, quote='')}?" if close else _ALL
+        raise Refusal(f"there is no code {subject}; {hint}")
+    return []
+
+
+def _about(entry: Code) -> Iterator[str]:
+    yield _title(f"{entry.code} ({entry.severity})")
+    yield _wrapped(entry.sentence)
+    yield f"Source: {entry.source}"
+    if may_be_ignored(entry.code):
+        yield f"If it does not apply to a spec, say so there: ignore: [{{code: {entry.code}, reason: …}}]"
+
+
+def _example(code: str) -> Iterator[str]:
     example = examples().get(code)
     if example is not None:
-        print("", _wrapped(f"For example, {example.title}:"), "", *example.shown(), sep="\n")
-
-
-def _wrapped(text: str, before: str = "") -> str:
-    """The text wrapped to the terminal's width; its further lines are indented by the width of ``before``."""
-    width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 0)).columns)
-    return textwrap.fill(
-        text,
-        width,
-        initial_indent=before,
-        subsequent_indent=" " * len(before),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        yield from ("", _wrapped(f"For example, {example.title}:"), "")
+        for line in example.shown():
+            yield painted(line, _COLORS[line[:5]], sys.stdout) if line[:5] in _COLORS else line
 
 
 def _probably_meant(code: str) -> list[str]:
     """Codes that this may be a typo for. A number that is only close to a code's is not a typo."""
     digits = re.sub("[^0-9]", "", code.removeprefix("IS").translate(_LOOK_LIKE_DIGITS))
-    if not (0 < len(digits) <= _MOST_DIGITS and re.search("[0-9]", code)):
+    if not 0 < len(digits) <= _MOST_DIGITS:
         return []
     written = f"IS{digits:0>3}"
     return [written] if written in every_code() else sorted({*_slips(digits)} & every_code().keys())
@@ -82,3 +131,139 @@ def _slips(digits: str) -> Iterator[str]:
     for at, (left, right) in enumerate(pairwise(digits)):
         once = left if left == right else f"{right}{left}"
         yield f"IS{digits[:at]}{once}{digits[at + 2 :]}"
+
+
+def _codes_about(name: str) -> Iterator[str]:
+    """The codes whose sentence names a key or a metric, or whose example is wrong there and nowhere else; not
+    those of YAML itself, of which any key may be an example.
+    """
+    key = re.compile(rf".*\b{re.escape(name)}:")
+    for code, entry in every_code().items():
+        lines = examples()[code].lines if code in examples() else ()
+        wrong = [line for line in lines if line[0] == WRONG]
+        shown = len(wrong) == 1 and key.match(wrong[0]) and not code.startswith(_OF_FILES)
+        if shown or f"`{name}`" in entry.sentence:
+            yield code
+
+
+def _see_codes(name: str) -> Iterator[str]:
+    if found := list(_codes_about(name)):
+        yield _wrapped(f"Codes: {listed(found, last='and', quote='')}")
+
+
+# ---------------------------------------------------------------- keys
+
+_MOST_IN_FULL = 3
+
+
+def _of_key(subject: str) -> list[str]:
+    """The lines about the keys that a path may mean."""
+    found = keys_called(subject)
+    if len(found) > _MOST_IN_FULL:
+        several = _wrapped(f"{len(found)} blocks have a key of this name; name one by its path:")
+        return [several, "", *(_in_brief(key.places[0], key.text) for key in found)]
+    lines = [line for key in found for line in ("", *_key(key))][1:]
+    return [*lines, *_see_also(subject)] if lines else []
+
+
+def _key(key: Key) -> Iterator[str]:
+    title = f"{key.places[0]} ({key.form})"
+    fits = len(title) <= _columns()
+    yield from [_title(title)] if fits else [_title(_place(key.places[0])), f"({key.form})"]
+    yield _wrapped(key.text)
+    yield from map(_wrapped, key.limits())
+    if len(key.kinds) < len(kind_definitions()):
+        yield _wrapped(f"Only for: {listed([f'kind: {it}' for it in key.kinds], last='and')}")
+    if also := key.places[1:]:
+        yield _wrapped(f"Also as: {listed([_place(it, 1) for it in also], last='and', quote='')}")
+    yield from _see_codes(key.name)
+
+
+def _see_also(subject: str) -> Iterator[str]:
+    """Other keys whose name has this word, if it is one."""
+    names = dict.fromkeys(it.name for it in every_key() if f"_{subject}_" in f"_{it.name}_" != f"_{subject}_")
+    if names:
+        yield _wrapped(f"See also: {listed(list(names), last='and', quote='')}")
+
+
+# ---------------------------------------------------------------- metrics
+
+_DEVICES = {"gpu": "GPUs", "vcpu": "vCPUs"}
+
+
+def _metric_names() -> tuple[str, ...]:
+    return (*metrics.names(), *(it.name for it in PREDEFINED_SCALING_METRICS))
+
+
+def _of_metric(subject: str) -> list[str]:
+    """The lines about a metric, which may be written in small letters."""
+    name = next((it for it in _metric_names() if it.lower() == subject.lower()), "")
+    predefined = metrics.find_predefined(name)
+    lines = [line for metric in metrics.find(name) for line in ("", *_metric(metric))][1:]
+    if predefined is not None:
+        lines = [
+            _title(f"{name} (predefined for target tracking)"),
+            _wrapped(predefined.description),
+            _wrapped(f"Follows: {predefined.metric}"),
+            _wrapped(f"Scales: {predefined.scalable_dimension}"),
+        ]
+    return [*lines, *_see_codes(name)] if lines else []
+
+
+def _metric(metric: Metric) -> Iterator[str]:
+    of_devices = f", a sum over an instance's {_DEVICES[metric.per_device]}" if metric.per_device else ""
+    yield _title(f"{metric.name} (metric)")
+    yield _wrapped(metric.description)
+    yield _wrapped(f"Unit: {metric.unit}{of_devices}. Usual statistic: {metric.statistic}.")
+    yield _wrapped(f"Published by endpoints with: {', '.join(sorted(metric.hostings))}")
+    yield _wrapped(f"In CloudWatch: {metric.namespace}, by {', '.join(DIMENSION_NAMES[metric.dimensions])}")
+
+
+# ---------------------------------------------------------------- words
+
+_SHORTEST = 3
+_MOST = 8
+
+
+def _of_word(subject: str) -> list[str]:
+    """Keys, metrics and codes whose name or text has a word that begins like this."""
+    if len(subject) < _SHORTEST:
+        return []
+    # Names consist of words, too: `scale_in_cooldown`, `ModelLatency`.
+    word = re.compile(rf"(?<![a-z]){re.escape(subject.lower())}|_{re.escape(subject.lower())}")
+    named = re.compile(re.escape(subject), re.IGNORECASE)
+    keys = _hits(((it.places[0], it.text, it.name) for it in every_key()), word, named)
+    of_metrics = {name: metrics.find(name)[0].description for name in metrics.names()}
+    found = {
+        "Keys": keys,
+        "Metrics": _hits(((name, text, name) for name, text in of_metrics.items()), word, named),
+        "Codes": _hits(((it.code, it.sentence, "") for it in every_code().values()), word, named),
+    }
+    lines = [line for title, hits in found.items() if hits for line in ("", *_group(title, hits))][1:]
+    return [*lines, "", _wrapped("`inferstack explain NAME` says more about one of them.")] if lines else []
+
+
+def _hits(
+    entries: Iterable[tuple[str, str, str]], word: re.Pattern[str], named: re.Pattern[str]
+) -> list[tuple[str, str]]:
+    """The entries about a word, with their texts: first those that have it in their name."""
+    listed_ = list(entries)
+    by_name = [(title, text) for title, text, name in listed_ if named.search(name)]
+    by_text = [(title, text) for title, text, name in listed_ if word.search(text.lower())]
+    return list(dict.fromkeys([*by_name, *by_text]))
+
+
+def _group(title: str, hits: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield _title(title)
+    yield from (_in_brief(name, text) for name, text in hits[:_MOST])
+    if len(hits) > _MOST:
+        yield f"{_INDENT}… and {len(hits) - _MOST} more"
+
+
+def _in_brief(name: str, text: str) -> str:
+    """A name, and below it the first sentence about it."""
+    sentence = text.split(". ", maxsplit=1)[0].rstrip(".")
+    return f"{_INDENT}{_place(name, len(_INDENT))}\n{_wrapped(f'{sentence}.', _INDENT * 3)}"
+
+
+_FINDERS: tuple[Callable[[str], list[str]], ...] = (_of_code, _of_metric, _of_key, _of_word)

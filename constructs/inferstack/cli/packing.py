@@ -1,5 +1,6 @@
 """Packs the archives that a spec declares, and inspects archives that were made elsewhere."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain

@@ -40,7 +40,7 @@ _BY_POSITION = ("self", "scope", "construct_id")
 
 
 def spec_by_name(make: Callable[Given, None]) -> Callable[Given, None]:
-    """For constructors: tells who passes the spec by position how to write it. Python only counts arguments."""
+    """For constructors: tells whoever passes the spec by position what to write; Python only counts them."""
 
     @wraps(make)
     def made(*given: Given.args, **named: Given.kwargs) -> None:

@@ -56,6 +56,12 @@ def most_capacity(scaling: Autoscaling) -> int:
     return max([scaling.max_capacity, *(it for it in later if it is not None)])
 
 
+def least_capacity(scaling: Autoscaling) -> int:
+    """The lowest minimum that the target has at any time: its own, or that of a scheduled action."""
+    later = (it.scalable_target_action.min_capacity for it in scaling.scheduled_actions or ())
+    return min([scaling.min_capacity, *(it for it in later if it is not None)])
+
+
 def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
     """The limits that allow both zero and more; with a maximum of 0 it stays off, whatever the requests."""
     if scaling.min_capacity == 0:
@@ -108,8 +114,7 @@ def _counts(spec: ModelSpec, variant: Variant) -> tuple[int, int, int]:
     start = variant.initial_instance_count or 0
     scaling = next((it for _, scaled, it in variant_scalings(spec) if scaled is variant), None)
     if scaling is not None:
-        lows = (it.scalable_target_action.min_capacity for it in scaling.scheduled_actions or ())
-        return min([scaling.min_capacity, *(it for it in lows if it is not None)]), start, most_capacity(scaling)
+        return least_capacity(scaling), start, most_capacity(scaling)
     managed = managed_scaling(spec, variant)
     if managed is None or managed.status == "DISABLED":
         return start, start, start

@@ -1,0 +1,136 @@
+"""Every key of the format with its place in a spec, for ``inferstack explain``."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import msgspec
+
+from inferstack.catalog.cloudformation import snake
+from inferstack.format.schema import JsonSchema, kind_definitions, shipped_schema
+from inferstack.problems.words import chosen, describe, listed, span, type_name
+
+_DEFINITIONS = "#/$defs/"
+_NAME = "NAME"
+
+
+class Key(msgspec.Struct, frozen=True):
+    """A key of a block. ``places`` are the paths where specs have it, the shortest first, as in
+    ``autoscaling.policies[].target_value``; ``kinds`` the kinds of spec that have it anywhere.
+    """
+
+    name: str
+    block: str
+    schema: JsonSchema
+    required: bool
+    places: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What the format says about it."""
+        return str(self.schema.get("description", ""))
+
+    @property
+    def form(self) -> str:
+        """Its type in words, and whether a block needs it."""
+        wanted = listed(list(dict.fromkeys(_types(self.schema))), quote="")
+        return f"{wanted}, required" if self.required else wanted
+
+    def limits(self) -> Iterator[str]:
+        """Allowed values, bounds and the default, one line each, as far as there are any."""
+        for branch in self.schema.get("anyOf", [self.schema]):
+            low, high = (chosen(branch.get(word)) for word in ("minimum", "maximum"))
+            if "enum" in branch:
+                yield f"Allowed: {listed(branch['enum'])}"
+            if (low, high) != (None, None):
+                yield f"Allowed: {span(low, high)}"
+        if "default" in self.schema:
+            default = self.schema["default"]
+            yield f"Default: {default if isinstance(default, str) else describe(default)}"
+
+
+def _types(schema: JsonSchema) -> Iterator[str]:
+    for branch in schema.get("anyOf", [schema]):
+        found = shipped_schema()["$defs"][_target(branch)] if "$ref" in branch else branch
+        yield type_name(found["type"]) if "type" in found else "a string"
+
+
+def _target(branch: JsonSchema) -> str:
+    return str(branch["$ref"]).removeprefix(_DEFINITIONS)
+
+
+# ---------------------------------------------------------------- where keys are
+
+
+@cache
+def every_key() -> tuple[Key, ...]:
+    """Every key of every block; those nearest to the top of a spec first."""
+    definitions = shipped_schema()["$defs"]
+    found: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for kind, top in kind_definitions().items():
+        for place, block, key in _below(top):
+            # Blocks at the top of a spec are alike in all kinds.
+            at = "" if block in kind_definitions().values() else block
+            places, kinds = found.setdefault((at, key), ({}, {}))
+            places[place] = kinds[kind] = None
+    keys = [
+        Key(key, block, schema, key in owner.get("required", ()), _by_length(places), tuple(kinds))
+        for (block, key), (places, kinds) in found.items()
+        for owner in [definitions[block or kind_definitions()[next(iter(kinds))]]]
+        for schema in [owner["properties"][key]]
+    ]
+    return tuple(sorted(keys, key=lambda it: it.places[0].count(".")))
+
+
+def _by_length(places: Sequence[str] | dict[str, None]) -> tuple[str, ...]:
+    return tuple(sorted(places, key=lambda place: (place.count("."), len(place))))
+
+
+def _below(top: str) -> Iterator[tuple[str, str, str]]:
+    """The place, block and name of every key in a kind of spec. No block leads to itself."""
+    waiting = [("", top)]
+    for before, block in waiting:
+        for key, value in shipped_schema()["$defs"][block].get("properties", {}).items():
+            yield f"{before}{key}", block, key
+            waiting += [(f"{before}{key}{how}.", name) for how, name in _blocks(value)]
+
+
+def _blocks(value: JsonSchema) -> Iterator[tuple[str, str]]:
+    """The blocks under a key, with what stands between: `[]` for an item of a list, `.NAME` for a name."""
+    if "$ref" in value:
+        yield "", _target(value)
+    for branch in value.get("anyOf", ()):
+        yield from _blocks(branch)
+    for word, how in (("items", "[]"), ("additionalProperties", f".{_NAME}")):
+        if isinstance(value.get(word), dict):
+            yield from ((f"{how}{more}", name) for more, name in _blocks(value[word]))
+
+
+# ---------------------------------------------------------------- look-ups
+
+
+def keys_called(asked: str) -> list[Key]:
+    """The keys that a path may mean, those nearest to the top first: the last part is the key's name, the
+    others stand before it, maybe with more between, as in `autoscaling.target_value`.
+    """
+    *before, name = _parts(asked) or [""]
+    found = [key for key in every_key() if key.name == name]
+    # Names that a spec gives, as that of a component, lead nowhere.
+    known = {key.name for key in every_key()}
+    before = [part for part in before if part in known]
+    placed = [(key, [place for place in key.places if _leads(before, _parts(place)[:-1])]) for key in found]
+    fitting = [msgspec.structs.replace(key, places=tuple(places)) for key, places in placed if places]
+    return [key for key in fitting if [*before, name] in map(_parts, key.places)] or fitting
+
+
+def _parts(path: str) -> list[str]:
+    """The keys in a path; positions in lists are left out, however they are written."""
+    words = re.split(r"[.\s\[\]]+", path)
+    return [snake(word) for word in words if word and not word.isdigit() and word != _NAME]
+
+
+def _leads(wanted: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether the first words are among the others in the same order."""
+    rest = iter(there)
+    return all(word in rest for word in wanted)

@@ -1,0 +1,214 @@
+"""``inferstack explain``."""
+
+import re
+
+import pytest
+
+from inferstack.catalog import metrics
+from inferstack.check.every_code import every_code
+from inferstack.cli import main
+from inferstack.cli.keys import every_key
+from inferstack.format.kinds import KINDS
+from inferstack.format.schema import shipped_schema
+from inferstack.problems import Severity
+from inferstack.problems.update_codes import LEFT_OVER
+from inferstack.triton.archive.entries import JUNK_INSIDE
+
+OF_NO_SPEC = {LEFT_OVER, JUNK_INSIDE}
+
+
+def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for code, entry in every_code().items():
+        assert main(["explain", code]) == 0
+        out = capsys.readouterr().out
+        first, *sentence = out.partition("\nSource: ")[0].splitlines()
+        assert (first, " ".join(sentence)) == (f"{code} ({entry.severity})", entry.sentence)
+        assert f"\nSource: {entry.source}\n" in out
+        of_a_spec = code not in OF_NO_SPEC
+        assert ("ignore: [" in out) is (entry.severity is Severity.WARNING and of_a_spec)
+
+
+def test_what_is_explained_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in every_code():
+        main(["explain", code])
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if len(line) > 80 and not line.startswith("Source: https://")] == []
+
+
+def test_in_a_terminal_the_list_is_as_wide_as_that(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert all(re.match("IS[0-9]{3} |" + " " * 14, line) for line in lines)
+    assert [line.split()[0] for line in lines if line.startswith("IS")] == list(every_code())
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("1", 40), ("nonsense", 80)])
+def test_a_terminal_without_a_width_is_no_trouble(
+    columns: str, widest: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["explain", "IS041"]) == 0
+    sentence = capsys.readouterr().out.splitlines()[1]
+    assert widest - 15 < len(sentence) <= widest
+
+
+def test_an_example_has_in_its_margin_what_is_wrong_and_what_is_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", "IS306"]) == 0
+    assert capsys.readouterr().out.endswith("""
+
+For example, scaling may leave one instance:
+
+       kind: multi-model
+       autoscaling:
+wrong    min_capacity: 1
+right    min_capacity: 2
+""")
+
+
+def test_a_code_without_an_example_is_explained_without(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "IS001"]) == 0
+    assert "example" not in capsys.readouterr().out
+
+
+def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "is012"]) == 0
+    assert capsys.readouterr().out.startswith("IS012 (error)\n")
+
+
+def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(every_code())
+    assert lines[0] == "IS001 error   There is no such file."
+
+
+ALL = "; `inferstack explain` lists all codes\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("IS0122", "did you mean IS012?"),
+        ("012", "did you mean IS012?"),
+        ("IS12", "did you mean IS012?"),
+        ("IS-O12", "did you mean IS012?"),
+        ("ISO12", "did you mean IS012?"),
+        ("IS0l2", "did you mean IS012?"),
+        ("IS092", "did you mean IS902?"),
+        ("IS091", "did you mean IS019 or IS901?"),
+        ("IS999", ALL),
+        ("IS0123", ALL),
+        ("IS888", ALL),
+    ],
+)
+def test_an_unknown_code_is_one_line_with_a_hint(
+    code: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", code]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"inferstack: there is no code {code}; ")
+    assert hint in err
+    assert err.count("\n") == 1
+
+
+def explained(subject: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["explain", subject]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "autoscaling.target_value",
+        "autoscaling.policies.target_value",
+        "autoscaling.policies[0].target_value",
+        "autoscaling.policies.0.target_value",
+        "policies.TargetValue",
+        "target_value",
+    ],
+)
+def test_a_key_is_found_by_its_path_and_by_parts_of_it(
+    subject: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = explained(subject, capsys)
+    assert out.startswith("autoscaling.policies[].target_value (a number, required)\nThe value to hold, in ")
+    assert "inference_components.NAME.autoscaling.policies[].target_value\n" in out
+    assert "Codes: IS513, " in out
+
+
+@pytest.mark.parametrize(
+    ("subject", "wanted"),
+    [
+        ("alarms.rules.threshold", "alarms.rules[].threshold (a number or a string, required)\n"),
+        ("variant.variant_name", "Default: AllTraffic\n"),
+        ("memory_size_in_mb", "Allowed: 1024 to 6144\n"),
+        ("model_cache_setting", "Allowed: `Disabled` or `Enabled`\n"),
+        ("shadow_variants", "Only for: `kind: single-model`, "),
+        ("inference_components.chat.autoscaling", "inference_components.NAME.autoscaling (a mapping)\n"),
+        ("cooldown", "See also: scale_in_cooldown, scale_out_cooldown and cooldown_in_minutes\n"),
+        ("name", "11 blocks have a key of this name; name one by its path:\n"),
+    ],
+)
+def test_a_key_is_explained_as_the_format_says(
+    subject: str, wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wanted in explained(subject, capsys)
+
+
+def test_every_key_and_metric_is_explained_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    for subject in {*(place for key in every_key() for place in key.places[:2]), *metrics.names()}:
+        lines = explained(subject, capsys).splitlines()
+        assert [line for line in lines if len(line) > 80] == [], subject
+
+
+def test_every_block_is_somewhere() -> None:
+    blocks = {key.block for key in every_key()} - {""}
+    with_keys = {name for name, it in shipped_schema()["$defs"].items() if it.get("properties")}
+    assert with_keys - blocks == {kind.__name__ for kind in KINDS}
+
+
+def test_a_metric_is_explained_with_all_that_follows_from_its_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = explained("gpuutilization", capsys)
+    assert out.startswith("GPUUtilization (metric)\n")
+    assert "Unit: Percent, a sum over an instance's GPUs. Usual statistic: Average.\n" in out
+    assert "In CloudWatch: /aws/sagemaker/Endpoints, by EndpointName, VariantName\n" in out
+    assert explained("Invocations", capsys).count("Invocations (metric)\n") == 2
+    assert "Follows: InvocationsPerInstance\n" in explained("SageMakerVariantInvocationsPerInstance", capsys)
+
+
+def test_a_word_leads_to_keys_metrics_and_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    out = explained("serverless", capsys)
+    assert re.findall(r"^\w+$", out, re.MULTILINE) == ["Keys", "Metrics", "Codes"]
+    assert "  variant.serverless_config\n      Serverless inference instead of instances.\n" in out
+    assert "  IS603\n      A serverless endpoint cannot be in a VPC.\n" in out
+    assert re.search(r"^  … and \d+ more$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("subject", "hint"),
+    [
+        ("instance_tpye", "did you mean `instance_type`?"),
+        ("GPUUtilisation", "did you mean `GPUUtilization`?"),
+        ("SageMakerVariantInvocationPerInstance", "did you mean `SageMakerVariantInvocationsPerInstance`?"),
+        ("??", ALL),
+        ("IS", ALL),
+        ("", ALL),
+    ],
+)
+def test_what_nobody_knows_is_one_line_with_a_hint(
+    subject: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", subject]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"inferstack: nothing is known about {subject}; {hint.removeprefix('; ')}")
