@@ -106,7 +106,7 @@ def _versions() -> Iterator[JsonSchema]:
 def _units() -> JsonSchema:
     times = sorted({name for name in metrics.names() if any(map(is_time, metrics.find(name)))})
     a_number = _refused('A time needs its unit: "500 ms", "2 s", "800 us".', {"type": "number"})
-    counts = {"pattern": "^(SampleCount|tc|TC|PR)"}
+    counts = {"type": "string", "pattern": "^(SampleCount|tc|TC|PR)"}
     return {
         "if": {"properties": {"statistic": counts}, "required": ["statistic"]},
         "else": _given({"metric": {"enum": times}}, under("threshold", a_number)),
@@ -132,10 +132,10 @@ def conditions() -> dict[str, list[JsonSchema]]:
 _ARCHIVE = r"\.([tT][aA][rR](\.[gG][zZ])?|[tT][gG][zZ]|[gG][zZ]|[zZ][iI][pP])$"
 ARCHIVES_UNDER_A_PREFIX = _refused(
     "One archive, but a multi-model endpoint needs the prefix of many: s3://bucket/prefix/",
-    {"pattern": _ARCHIVE},
+    {"type": "string", "pattern": _ARCHIVE},
 )
 _ONE_OR_MORE = _refused(
-    "0 needs an asynchronous endpoint or inference components; write 1 or more.", {"maximum": 0}
+    "0 needs an asynchronous endpoint or inference components; write 1 or more.", {"type": "integer", "maximum": 0}
 )
 
 
