@@ -135,7 +135,8 @@ ARCHIVES_UNDER_A_PREFIX = _refused(
     {"type": "string", "pattern": _ARCHIVE},
 )
 _ONE_OR_MORE = _refused(
-    "0 needs an asynchronous endpoint or inference components; write 1 or more.", {"type": "integer", "maximum": 0}
+    "0 needs an asynchronous endpoint or inference components; write 1 or more.",
+    {"type": "integer", "maximum": 0},
 )
 
 

@@ -9,13 +9,13 @@ from support.program import Write
 from inferstack.cli import main
 
 STAGES = """\
-autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 60}]}
+autoscaling: {min_capacity: 2, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 60}]}
 stages:
   test: {autoscaling: null}
   prod:
     endpoint_name: bert-prod
     autoscaling: {max_capacity: 20, scheduled_actions: [{scheduled_action_name: night,
-      schedule: cron(0 22 * * ? *), scalable_target_action: {min_capacity: 3, max_capacity: 30}}]}
+      schedule: cron(0 22 * * ? *), scalable_target_action: {min_capacity: 1, max_capacity: 30}}]}
     variant: {initial_instance_count: 5}
 """
 
@@ -30,7 +30,7 @@ def test_each_stage_has_its_row(write: Write, capsys: pytest.CaptureFixture[str]
     write("model_specs/b.yaml", name="fixed", count=3)
     assert listed(capsys) == [
         ["STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS"],
-        ["bert", "-", "single-model", "11", "1-2-4", "3"],
+        ["bert", "-", "single-model", "11", "2-2-4", "3"],
         ["bert", "test", "single-model", "9", "2", "3"],
         ["bert-prod", "prod", "single-model", "11", "1-5-30", "3"],
         ["fixed", "-", "single-model", "9", "3", "3"],

@@ -110,6 +110,12 @@ def test_every_stage_of_what_is_piped_in_is_checked(write: Write, run: Run) -> N
     assert run("validate", "-", "--stage", "test", shell='"$@" <a.yaml').returncode == 0
 
 
+def test_a_command_may_ask_for_it_twice(write: Write, run: Run) -> None:
+    write("a.yaml")
+    done = run("validate", "-", "--stage", "prod", shell='"$@" <a.yaml')
+    assert done.stderr.startswith("warning: the stage `prod` has no effect because no spec has `stages`")
+
+
 @pytest.mark.parametrize(
     ("shell", "said"),
     [

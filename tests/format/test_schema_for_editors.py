@@ -149,3 +149,12 @@ def test_below_a_stage_blocks_are_partial_and_lists_are_whole() -> None:
     assert not check.is_valid({"autoscaling": {"max_capacity": "9"}})
     assert not check.is_valid({"autoscaling": {"policies": [{"metric": "GPUUtilization"}]}})
     assert not check.is_valid({"autoscaling": {"policies": [None]}})
+
+
+def test_below_a_stage_a_block_under_a_name_is_partial_too() -> None:
+    definitions = published()["$defs"]
+    check = Draft202012Validator({"$ref": "#/$defs/InferenceComponentsSpec_in_stage", "$defs": definitions})
+    assert check.is_valid(
+        {"inference_components": {"chat": {"autoscaling": {"max_capacity": 4}}, "old": None}}
+    )
+    assert not check.is_valid({"inference_components": {"chat": {"autoscaling": {"max_capcity": 4}}}})

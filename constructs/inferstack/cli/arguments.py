@@ -67,7 +67,9 @@ def parser_of(
         epilog="Exit status: 0 done, 1 problems found, 2 wrong usage.",
         formatter_class=_AS_WIDE_AS_EVERY_TERMINAL,
     )
-    top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
+    top.add_argument(
+        "-V", "--version", action=_Version, nargs=0, help="show program's version number and exit"
+    )
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=top.prog)
     parsers = {}
     for name, help_ in _COMMANDS.items():
