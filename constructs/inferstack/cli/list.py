@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.check.files import stack_name
 from inferstack.check.load import LoadedSpec, check_document
+from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
 from inferstack.cli.terminal import painted, tell
