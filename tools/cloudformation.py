@@ -24,8 +24,11 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": ("application-autoscaling", ("RegisterScalableTarget",)),
     "AWS::ApplicationAutoScaling::ScalingPolicy": ("application-autoscaling", ("PutScalingPolicy",)),
     "AWS::CloudWatch::Alarm": ("cloudwatch", ("PutMetricAlarm",)),
+    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ("PutCompositeAlarm",)),
     "AWS::CloudWatch::Dashboard": ("cloudwatch", ("PutDashboard",)),
     "AWS::IAM::Role": ("iam", ("CreateRole",)),
+    "AWS::S3::Bucket": ("s3", ("CreateBucket",)),
+    "AWS::SNS::Topic": ("sns", ("CreateTopic",)),
     "AWS::SageMaker::Endpoint": ("sagemaker", ("CreateEndpoint", "UpdateEndpoint")),
     "AWS::SageMaker::EndpointConfig": ("sagemaker", ("CreateEndpointConfig",)),
     "AWS::SageMaker::InferenceComponent": (
@@ -35,7 +38,9 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "AWS::SageMaker::Model": ("sagemaker", ("CreateModel",)),
 }
 # Types that specs do not describe directly: all we need is whether they take tags and what replaces them.
-WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy",)
+WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy", "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy")
+# Of types with many more, the structures that specs describe.
+ONLY_STRUCTURES = {"AWS::S3::Bucket": ("LoggingConfiguration", "Rule")}
 # Structures of an API that no resource type stands for (`load_test` consists of such), or that the registry
 # does not limit enough.
 API_ONLY_STRUCTURES = (
@@ -82,8 +87,9 @@ def _behaviour(schema: Json) -> dict[str, Any]:
 
 def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json, Json]:
     definitions = {"": _definition(schema, schema)}
+    wanted = ONLY_STRUCTURES.get(schema["typeName"], schema.get("definitions", {}).keys())
     for name, definition in schema.get("definitions", {}).items():
-        if "properties" in definition:
+        if "properties" in definition and name in wanted:
             definitions[name] = _definition(definition, schema)
     inputs = [api.input_of(operation) for operation in operations]
     api_only = _merge(definitions, api, inputs)

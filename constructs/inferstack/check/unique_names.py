@@ -14,16 +14,21 @@ import msgspec
 
 from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_name
+from inferstack.facts.async_inference import BUCKET_NAME, made_names
+from inferstack.facts.composite_alarms import chosen_names
 from inferstack.facts.measured import named_dashboard
 from inferstack.facts.walk import components
 from inferstack.problems import FilePlace, Problem, Severity, SpecPath
 from inferstack.problems.file_codes import (
     MAYBE_SAME_NAME,
+    SAME_ALARM,
+    SAME_BUCKET,
     SAME_COMPONENT,
     SAME_DASHBOARD,
     SAME_ENDPOINT,
     SAME_SCALING,
     SAME_STACK,
+    SAME_TOPIC,
 )
 from inferstack.problems.words import listed
 from inferstack.source.document import Position
@@ -35,8 +40,12 @@ _WHAT = {
     SAME_DASHBOARD: "dashboard name",
     SAME_STACK: "stack name",
     SAME_SCALING: "scalable target",
+    SAME_ALARM: "alarm name",
+    SAME_BUCKET: "bucket name",
+    SAME_TOPIC: "topic name",
 }
-
+# Names that differ in case are different.
+_WITH_CASE = frozenset({SAME_ALARM, SAME_TOPIC})
 
 _ANOTHER = "give one of them another name, or another `env`"
 
@@ -56,6 +65,11 @@ class TakenName(msgspec.Struct, frozen=True):
         https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
         """
         return self.code != SAME_DASHBOARD
+
+    @property
+    def compared(self) -> str:
+        """The name as AWS compares it with others."""
+        return self.name if self.code in _WITH_CASE else self.name.casefold()
 
     @property
     def scope(self) -> str:
@@ -92,11 +106,14 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
         yield SAME_COMPONENT, path, name
     if board := named_dashboard(one.spec):
         yield SAME_DASHBOARD, *board
+    yield from dict.fromkeys((SAME_ALARM, *named) for named in chosen_names(one.spec))
+    for path, name in made_names(one.spec):
+        yield SAME_BUCKET if path[-1] == BUCKET_NAME else SAME_TOPIC, path, name
 
 
 def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
     """What identifies a name: another one is different if it differs in any of these."""
-    return name.code, name.name.casefold(), account, region if name.is_regional else None
+    return name.code, name.compared, account, region if name.is_regional else None
 
 
 def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
@@ -125,7 +142,7 @@ class _Use(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, str]:
-        return self.taken.code, self.taken.name.casefold()
+        return self.taken.code, self.taken.compared
 
     @property
     def place(self) -> tuple[str | None, ...]:

@@ -16,12 +16,22 @@ from inferstack.check.unique_names import TakenName, known_as, same_name, taken_
 from inferstack.facts.scaling import scaled_parts
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import Problem, SpecError
-from inferstack.problems.file_codes import SAME_COMPONENT, SAME_DASHBOARD, SAME_ENDPOINT, SAME_SCALING
+from inferstack.problems.file_codes import (
+    SAME_ALARM,
+    SAME_BUCKET,
+    SAME_COMPONENT,
+    SAME_DASHBOARD,
+    SAME_ENDPOINT,
+    SAME_SCALING,
+    SAME_TOPIC,
+)
 from inferstack.resolve.autoscaling import resource_id, target_id
 from inferstack.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[object, ...]
-OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})
+OF_AN_ENDPOINT = frozenset(
+    {SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD, SAME_ALARM, SAME_BUCKET, SAME_TOPIC}
+)
 """Codes of the names that an endpoint takes. Two stacks of one name are refused by CDK."""
 
 _FIX = "give one of them another name, or put one into a stack in another account or region"

@@ -32,9 +32,10 @@ from inferstack.facts.alarms import rollbacks
 from inferstack.facts.walk import components, models
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
-from inferstack.problems.file_codes import SAME_COMPONENT, SAME_DASHBOARD
+from inferstack.problems.file_codes import SAME_ALARM, SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
+from inferstack.resolve.composite_alarms import resolve_composite_alarms
 from inferstack.resolve.dashboard import DASHBOARD, resolve_dashboard
 from inferstack.resolve.execution_role import ROLE, resolve_execution_role
 from inferstack.resolve.inference_component import component_id
@@ -54,7 +55,7 @@ def _role(spec: ModelSpec) -> AbstractSet[str]:
 
 
 def _alarms(spec: ModelSpec) -> AbstractSet[str]:
-    return resolve_alarms(spec).keys()
+    return resolve_alarms(spec).keys() | resolve_composite_alarms(spec).keys()
 
 
 def _dashboard(spec: ModelSpec) -> AbstractSet[str]:
@@ -277,6 +278,7 @@ class EndpointAlarms(_Part, AlarmHandles):
 
     wanted = staticmethod(_alarms)
     about = frozenset({"alarms"})
+    takes = frozenset({SAME_ALARM})
 
 
 class EndpointDashboard(_Part, DashboardL1s):

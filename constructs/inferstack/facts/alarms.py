@@ -292,7 +292,19 @@ def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: 
         return False
     if isinstance(rollback.alarms, str):
         return True
-    return any(chosen.metric == watched_name(alarm.rule) for chosen in rollback.alarms)
+    return any(_is_chosen(alarm.rule, chosen) for chosen in rollback.alarms)
+
+
+def _is_chosen(rule: AlarmRule, chosen: RollbackAlarm) -> bool:
+    by_name = chosen.alarm_name is not None and chosen.alarm_name == rule.alarm_name
+    return by_name or chosen.metric == watched_name(rule)
+
+
+def foreign_alarms(spec: ModelSpec, rollback: AutoRollbackConfiguration) -> list[str]:
+    """Names of the alarms in the list that are not alarms on metrics of this spec."""
+    own = {it.rule.alarm_name for it in own_alarms(spec)}
+    names = (it.alarm_name for it in named_alarms(rollback))
+    return [name for name in names if name is not None and name not in own]
 
 
 def named_alarms(rollback: AutoRollbackConfiguration) -> tuple[RollbackAlarm, ...]:

@@ -11,6 +11,15 @@ from typing import Literal, get_args
 import msgspec
 
 from inferstack.catalog import regions as marketplace
+from inferstack.facts.async_inference import (
+    CONFIG,
+    NOTIFICATION,
+    OUTPUT,
+    TOPIC_KEYS,
+    async_config,
+    notification_config,
+    output_config,
+)
 from inferstack.facts.once import found_once
 from inferstack.facts.walk import components, containers, endpoint_config, every_variant, model_containers
 from inferstack.format.kinds import ExecutionRole, ModelSpec
@@ -22,7 +31,6 @@ from inferstack.texts.arns import arn_fields
 Named = tuple[SpecPath, str]
 
 _CONFIG = ("endpoint_config",)
-_OUTPUT = (*_CONFIG, "async_inference_config", "output_config")
 _BASELINE = ("explainer_config", "clarify_explainer_config", "shap_config", "shap_baseline_config")
 _LOGIN = ("image_config", "repository_auth_config", "repository_credentials_provider_arn")
 _HUB = ("model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
@@ -34,11 +42,17 @@ def results(spec: ModelSpec) -> Iterator[Named]:
     if config.data_capture_config is not None:
         capture = config.data_capture_config
         yield (*_CONFIG, "data_capture_config", "destination_s3_uri"), capture.destination_s3_uri
-    output = None if config.async_inference_config is None else config.async_inference_config.output_config
-    for key in () if output is None else ("s3_output_path", "s3_failure_path"):
-        url = getattr(output, key)
+    for key in ("s3_output_path", "s3_failure_path"):
+        url = getattr(output_config(spec), key)
         if url is not None:
-            yield (*_OUTPUT, key), url
+            yield (*OUTPUT, key), url
+
+
+def requests(spec: ModelSpec) -> Iterator[Named]:
+    """S3 URL under which clients put asynchronous requests."""
+    config = async_config(spec)
+    if config is not None and config.s3_input_path is not None:
+        yield (*CONFIG, "s3_input_path"), config.s3_input_path
 
 
 def core_dumps(spec: ModelSpec) -> Iterator[Named]:
@@ -70,12 +84,11 @@ def volume_keys(spec: ModelSpec) -> Iterator[Named]:
 def storage_keys(spec: ModelSpec) -> Iterator[Named]:
     """KMS keys for what is written to S3."""
     config = endpoint_config(spec)
-    capture, asynchronous = config.data_capture_config, config.async_inference_config
+    capture = config.data_capture_config
     found: list[tuple[SpecPath, str | None]] = []
     if capture is not None:
         found.append(((*_CONFIG, "data_capture_config"), capture.kms_key_id))
-    if asynchronous is not None:
-        found.append((_OUTPUT, asynchronous.output_config.kms_key_id))
+    found.append((OUTPUT, output_config(spec).kms_key_id))
     for path, variant in every_variant(spec):
         if variant.core_dump_config is not None:
             found.append(((*path, "core_dump_config"), variant.core_dump_config.kms_key_id))
@@ -90,12 +103,10 @@ def file_keys(spec: ModelSpec) -> Iterator[Named]:
 
 def topics(spec: ModelSpec) -> Iterator[Named]:
     """SNS topics that are notified of asynchronous responses."""
-    asynchronous = endpoint_config(spec).async_inference_config
-    notify = None if asynchronous is None else asynchronous.output_config.notification_config
-    for key in () if notify is None else ("success_topic", "error_topic"):
-        topic = getattr(notify, key)
+    for key in TOPIC_KEYS:
+        topic = getattr(notification_config(spec), key)
         if topic is not None:
-            yield (*_OUTPUT, "notification_config", key), topic
+            yield (*NOTIFICATION, key), topic
 
 
 def login_functions(spec: ModelSpec) -> Iterator[Named]:
@@ -127,6 +138,7 @@ def hub_contents(spec: ModelSpec) -> Iterator[Named]:
 OurSid = Literal[
     "ReadModelFiles",
     "ListModelFiles",
+    "ReadRequests",
     "WriteResults",
     "PullImage",
     "LogInToRegistry",

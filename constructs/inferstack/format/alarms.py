@@ -10,8 +10,10 @@ from inferstack.texts.arns import ALARM_ACTION
 # ---------------------------------------------------------------- what an alarm watches
 
 ALARM_TYPE = "AWS::CloudWatch::Alarm"
+COMPOSITE_ALARM_TYPE = "AWS::CloudWatch::CompositeAlarm"
 SCALING_POLICY_TYPE = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
+AlarmKey = Annotated[str, form(r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=63)]
 AlarmAction = Annotated[str, form(ALARM_ACTION)]
 ACTION_KEYS = {
     "actions": (ALARM_TYPE, "alarm_actions"),
@@ -143,6 +145,9 @@ class AlarmRule(Watched, kw_only=True):
     inference_component: str | None = None
     """Limits the rule to this inference component; if left out, it applies to every component. For a metric
     of your own: the component that it is about, so that the alarm can roll back updates of that component."""
+    alarm_name: str | None = None
+    """Name of the alarm, which no other may have in the account and region; if left out, CloudFormation finds
+    one. Only for a rule that makes one alarm. Another name makes another alarm, without history."""
     alarm_description: str | None = None
     """What whoever is notified reads: what to do, or where that is written. If left out, it says what the
     alarm watches."""
@@ -153,12 +158,40 @@ class AlarmRule(Watched, kw_only=True):
     """What this alarm notifies or triggers instead of `alarms.ok_actions`."""
     insufficient_data_actions: tuple[AlarmAction, ...] | None = None
     """What this alarm notifies or triggers instead of `alarms.insufficient_data_actions`."""
+    actions_enabled: bool | None = None
+    """Whether the alarm acts, instead of `alarms.actions_enabled`."""
+
+
+class CompositeAlarm(Block):
+    """An alarm on the states of other alarms: one message for a failure that sets off many of them."""
+
+    shapes: ClassVar = (COMPOSITE_ALARM_TYPE,)
+    aws_keys: ClassVar = ACTION_KEYS
+
+    alarm_rule: str
+    """When it goes off: `ALARM(…)`, `OK(…)`, `INSUFFICIENT_DATA(…)`, `TRUE` or `FALSE`, with `AND`, `OR`, `NOT`
+    and parentheses. A function names an alarm of this spec by its metric (`ModelLatency`, or for one variant
+    or component `ModelLatency/chat`), by its `alarm_name`, or by the key of a composite alarm; any other
+    alarm by its ARN. If several alarms have the metric, the function is true if it is true of any."""
+    alarm_name: str | None = None
+    """Name of the alarm, which no other may have in the account and region; if left out, CloudFormation finds
+    one. Another name makes another alarm, without history."""
+    alarm_description: str | None = None
+    """What whoever is notified reads: what to do, or where that is written."""
+    actions: tuple[AlarmAction, ...] | None = None
+    """What it notifies or triggers instead of `alarms.actions`; it cannot trigger a scaling policy."""
+    ok_actions: tuple[AlarmAction, ...] | None = None
+    """What it notifies or triggers instead of `alarms.ok_actions`."""
+    insufficient_data_actions: tuple[AlarmAction, ...] | None = None
+    """What it notifies or triggers instead of `alarms.insufficient_data_actions`."""
+    actions_enabled: bool | None = None
+    """Whether the alarm acts, instead of `alarms.actions_enabled`."""
 
 
 class Alarms(Block):
     """Alarms of the endpoint: a default set for its kind, and your own."""
 
-    aws_keys: ClassVar = ACTION_KEYS
+    aws_keys: ClassVar = {**ACTION_KEYS, "composite_alarms": None}
 
     defaults: bool = True
     """False leaves out the default set of alarms."""
@@ -172,8 +205,13 @@ class Alarms(Block):
     incidents and investigations."""
     insufficient_data_actions: tuple[AlarmAction, ...] = ()
     """What is notified or triggered when an alarm no longer has data and goes into INSUFFICIENT_DATA."""
+    actions_enabled: bool | None = None
+    """False mutes the alarms: they still change their states and roll back updates, but notify nobody. Alarms
+    of `step_policies` go on scaling."""
     rules: tuple[AlarmRule, ...] = ()
     """Alarms of your own."""
+    composite_alarms: dict[AlarmKey, CompositeAlarm] | None = None
+    """Alarms on the states of other alarms, by keys that `alarm_rule` of others can name."""
 
 
 class Dashboard(Block):

@@ -34,6 +34,11 @@ Statistic = Annotated[str, form(STATISTIC)]
 KmsKey = Annotated[str, form(f"^{KMS_KEY}$")]
 
 
+TagKey = Annotated[str, form(min_length=1, max_length=128)]
+TagValue = Annotated[str, form(max_length=256)]
+Tags = dict[TagKey, TagValue]
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class BlockType(msgspec.StructMeta):
     """Makes every block frozen and keyword-only; with msgspec alone, each class would have to repeat that."""

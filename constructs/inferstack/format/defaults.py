@@ -108,6 +108,17 @@ WAKE_ASYNC_VARIANT = Default(
     "example has a cooldown of five minutes, and a large model takes longer to start.",
     "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html",
 )
+TOPIC_KEY = Default(
+    "alias/aws/sns",
+    "Without a key of the spec's, AWS's own for SNS encrypts the topics that the stack makes. SageMaker "
+    "publishes as the endpoint's role, which may use that key without any right to it.",
+    "https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html",
+)
+ABORT_UPLOADS_AFTER_DAYS = Default(
+    7,
+    "Parts of an upload that was never completed are stored and charged for, and no listing shows them.",
+    "https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpu-abort-incomplete-mpu-lifecycle-config.html",
+)
 STEP_EVALUATION_PERIODS = Default(1, "A step that waits for more data comes too late.", _ALARMS)
 STEP_MISSING_DATA = Default("missing", "Without data, the capacity stays as it is.", _ALARMS)
 

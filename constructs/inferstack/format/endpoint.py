@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, KmsKey
+from inferstack.format.async_inference import AsyncInferenceConfig
+from inferstack.format.base import Block, KmsKey, Tags
 from inferstack.format.model import VpcConfig
 
 # ---------------------------------------------------------------- AWS::SageMaker::Endpoint
@@ -137,59 +138,13 @@ class Endpoint(Block):
     the spec's."""
     retain_deployment_config: bool | None = None
     """True reuses the deployment configuration of the last update."""
+    tags: Tags | None = None
+    """Tags of the endpoint alone, added to those of the spec; for the same key, this one counts."""
 
 
 # ---------------------------------------------------------------- AWS::SageMaker::EndpointConfig
 
 _CONFIG = "AWS::SageMaker::EndpointConfig"
-
-
-class AsyncClientConfig(Block):
-    """How SageMaker calls the container of an asynchronous endpoint."""
-
-    shapes: ClassVar = (f"{_CONFIG}.AsyncInferenceClientConfig",)
-
-    max_concurrent_invocations_per_instance: int | None = None
-    """Maximum number of requests that an instance processes at a time."""
-
-
-class AsyncNotificationConfig(Block):
-    """SNS topics that are notified of finished requests."""
-
-    shapes: ClassVar = (f"{_CONFIG}.AsyncInferenceNotificationConfig",)
-
-    success_topic: str | None = None
-    """ARN of the SNS topic for requests that succeed."""
-    error_topic: str | None = None
-    """ARN of the SNS topic for requests that fail."""
-    include_inference_response_in: tuple[str, ...] | None = None
-    """Topics whose messages contain the response itself."""
-
-
-class AsyncOutputConfig(Block):
-    """Where the responses of an asynchronous endpoint are stored."""
-
-    shapes: ClassVar = (f"{_CONFIG}.AsyncInferenceOutputConfig",)
-
-    s3_output_path: str | None = None
-    """S3 prefix for responses."""
-    s3_failure_path: str | None = None
-    """S3 prefix for failures."""
-    kms_key_id: KmsKey | None = None
-    """KMS key that encrypts the responses and failures."""
-    notification_config: AsyncNotificationConfig | None = None
-    """SNS topics to notify."""
-
-
-class AsyncInferenceConfig(Block):
-    """Makes the endpoint asynchronous: requests wait in a queue, and responses are stored in S3."""
-
-    shapes: ClassVar = (f"{_CONFIG}.AsyncInferenceConfig",)
-
-    output_config: AsyncOutputConfig
-    """Where responses are stored."""
-    client_config: AsyncClientConfig | None = None
-    """How SageMaker calls the container."""
 
 
 class CaptureOption(Block):
@@ -355,3 +310,6 @@ class EndpointConfig(Block):
     """For inference components: true cuts their containers off from the network."""
     vpc_config: VpcConfig | None = None
     """For inference components: connects their containers to your VPC."""
+    tags: Tags | None = None
+    """Tags of the endpoint configuration alone, added to those of the spec; for the same key, this one
+    counts."""

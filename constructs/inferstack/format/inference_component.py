@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, Number
+from inferstack.format.base import Block, Number, Tags
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.model import FrameworkImage, Triton
 
@@ -212,6 +212,9 @@ class InferenceComponent(Block):
     """How updates of the component are rolled out."""
     autoscaling: Autoscaling | None = None
     """Autoscaling of the number of copies."""
+    tags: Tags | None = None
+    """Tags of this component alone, such as the team that pays for it, added to those of the spec; for the
+    same key, this one counts. Changing them replaces nothing."""
 
     @property
     def base_name(self) -> str | None:

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from inferstack.format.alarms import Alarms, Dashboard
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, form
+from inferstack.format.base import Block, Tags, form
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.load_testing import LoadTest
@@ -66,8 +66,6 @@ class ExecutionRole(Block):
 HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
 HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
 AccountId = Annotated[str, form(r"^[0-9]{12}$")]
-TagKey = Annotated[str, form(min_length=1, max_length=128)]
-TagValue = Annotated[str, form(max_length=256)]
 WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
 
 
@@ -119,8 +117,9 @@ class ModelSpec(Block):
     """CloudWatch alarms; `false` for none. If left out, the endpoint gets the default set for its kind."""
     dashboard: Dashboard | bool | None = None
     """CloudWatch dashboard; `false` for none. If left out, the endpoint gets one."""
-    tags: dict[TagKey, TagValue] | None = None
-    """Tags for every resource of the stack that can have tags."""
+    tags: Tags | None = None
+    """Tags for every resource of the stack that can have tags. Models, components, the endpoint and its
+    configuration can have more of their own."""
     load_test: LoadTest | None = None
     """Load test for sizing the endpoint: it is checked and kept, but nothing runs it yet."""
     ignore: tuple[WarningCode | Ignore, ...] = ()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, form
+from inferstack.format.base import Block, Tags, form
 
 # ---------------------------------------------------------------- Triton model repositories
 
@@ -220,6 +220,9 @@ class Model(Container):
     """True blocks all of the container's network traffic, in and out; it still gets the model files."""
     vpc_config: VpcConfig | None = None
     """Connects the container to your VPC."""
+    tags: Tags | None = None
+    """Tags of this model alone, added to those of the spec; for the same key, this one counts. Changing them
+    replaces nothing."""
 
 
 class NamedModel(Model):

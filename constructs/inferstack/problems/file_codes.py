@@ -81,6 +81,21 @@ SAME_STACK = _error(
     "Two specs make stacks of the same name. A stack is named after its endpoint, with "
     "`endpoint-` before a digit, since CloudFormation requires a letter.",
 )
+SAME_ALARM = _error(
+    "IS064",
+    "Two specs make alarms of the same name in the same account and region: the later one would not be made.",
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html",
+)
+SAME_BUCKET = _error(
+    "IS074",
+    "Two specs make buckets of the same name. A bucket's name must be unique in all accounts and regions.",
+    "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html",
+)
+SAME_TOPIC = _error(
+    "IS084",
+    "Two specs make SNS topics of the same name in the same account and region: both would be one topic.",
+    "https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html",
+)
 SAME_SCALING = _error(
     "IS045",
     "Two constructs of an app scale the same variant or inference component, which can have only one "

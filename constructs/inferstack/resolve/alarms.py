@@ -1,18 +1,18 @@
 """CloudWatch alarms: the default set for the endpoint's kind, and the spec's own rules."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
-from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
+from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, foreign_alarms, own_alarms, rolls_back
 from inferstack.facts.measured import Measured
 from inferstack.facts.once import found_once
 from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
 from inferstack.facts.walk import watched_name
-from inferstack.format.alarms import ACTION_KEYS, ALARM_TYPE, AlarmRule, Alarms, Watched
+from inferstack.format.alarms import ACTION_KEYS, ALARM_TYPE, AlarmRule, Alarms, CompositeAlarm, Watched
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.kinds import ModelSpec
@@ -70,22 +70,36 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     of_all = actions_of(block)
     made: Resources = {}
     for name, alarm in _by_id(spec):
-        told = _told(block, alarm.rule)
+        told = told_by(block, alarm.rule)
         actions = of_all if told is block else actions_of(told)
         made[name] = Resource(ALARM_TYPE, {**_properties(alarm), **actions}, alarm.path)
     return made
+
+
+def alarm_ids(spec: ModelSpec) -> Mapping[str, OwnAlarm]:
+    """The spec's own alarms on metrics, by logical id."""
+    return dict(_by_id(spec))
 
 
 @found_once
 def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
     seen: Counter[str] = Counter()
     for alarm in own_alarms(spec):
+        if alarm.rule.alarm_name is not None:
+            # Its name is its identity: whatever else changes, it is updated and not made a second time.
+            yield named_id("Alarm", alarm.rule.alarm_name), alarm
+            continue
         # The usual statistic, too, so that it makes no other alarm when it is written out.
         statistic = pascal(_statistic_of(alarm.rule, alarm.metric) or "")
         name = f"Alarm{pascal(watched_name(alarm.rule))}{statistic}{_suffix(alarm.part)}"
         seen[name] += 1
         # A second rule on the same number (a warning below the alarm, say) gets the next number.
         yield logical_id(name if seen[name] == 1 else f"{name}{seen[name]}"), alarm
+
+
+def named_id(what: str, name: str) -> str:
+    """Logical id of something whose name is its identity; the hash keeps `a-b` and `ab` apart."""
+    return logical_id(f"{what}{pascal(name)}{short_hash(name)}")
 
 
 def _statistic_of(rule: AlarmRule | StepPolicy, metric: Metric | None) -> str | None:
@@ -103,7 +117,7 @@ def rollback(
     if chosen is None:
         return {}
     own = map(ref, rollback_alarm_ids(spec, chosen, component))
-    others = [it.alarm_name for it in named_alarms(chosen) if it.alarm_name is not None]
+    others = foreign_alarms(spec, chosen)
     return {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in (*own, *others)]}}
 
 
@@ -119,13 +133,12 @@ def rollback_alarm_arns(
 ) -> Iterator[Value]:
     """ARNs of all alarms of :func:`rollback`, for the role under which SageMaker looks at them."""
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
-    for other in named_alarms(chosen):
-        if other.alarm_name is not None:
-            yield f"{ALARM_ARN}{without_wildcards(other.alarm_name)}"
+    yield from (f"{ALARM_ARN}{without_wildcards(name)}" for name in foreign_alarms(spec, chosen))
 
 
 def _properties(alarm: OwnAlarm) -> dict[str, Value]:
-    made = alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
+    made = present(AlarmName=alarm.rule.alarm_name)
+    made |= alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
     if alarm.rule.alarm_description is not None:
         made["AlarmDescription"] = alarm.rule.alarm_description
     return made
@@ -185,15 +198,16 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
     return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
 
 
-def _told(block: Alarms, rule: AlarmRule) -> Alarms:
+def told_by(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
     """The block `alarms`, with the rule's own actions in place of its own."""
-    own = {key: actions for key in ACTION_KEYS if (actions := getattr(rule, key)) is not None}
+    own = {key: said for key in (*ACTION_KEYS, "actions_enabled") if (said := getattr(rule, key)) is not None}
     return replace(block, **own) if own else block
 
 
 def actions_of(block: Alarms | StepPolicy, *before: Value) -> dict[str, Value]:
     """What an alarm calls in each state; actions in ``before`` come first when it goes off."""
     return present(
+        ActionsEnabled=block.actions_enabled if isinstance(block, Alarms) else None,
         AlarmActions=_listed((*before, *block.actions)),
         OKActions=_listed(block.ok_actions),
         InsufficientDataActions=_listed(block.insufficient_data_actions),

@@ -15,8 +15,8 @@ from inferstack.resolve.resource import Value
 def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict[str, Value]:
     """The block's fields that CloudFormation knows, under its names, without absent ones.
 
-    Fields that only the spec format has, such as ``autoscaling`` of a variant, are skipped; ``leave_out``
-    names fields that the caller fills in itself.
+    Fields that only the spec format has, such as ``autoscaling`` of a variant, are skipped, and so are tags,
+    which join those of the spec in the template; ``leave_out`` names fields that the caller fills in itself.
     """
     names = _property_names(type(block))
     return {
@@ -44,4 +44,6 @@ def _property_names(block: type[Block]) -> Mapping[str, str]:
     names: dict[str, str] = {}
     for shape in reversed(block.shapes):
         names |= {key: property_.name for key, property_ in cloudformation.shape(*shape.split(".")).items()}
+    # The template joins them to those of the spec.
+    names.pop("tags", None)
     return names

@@ -28,7 +28,7 @@ def resolve_endpoint(spec: ModelSpec) -> Resources:
         **properties(block, leave_out=frozenset({"deployment_config"})),
         **present(DeploymentConfig=_deployment(spec, block)),
     }
-    return {ENDPOINT: Resource("AWS::SageMaker::Endpoint", made, ("endpoint_name",))}
+    return {ENDPOINT: Resource("AWS::SageMaker::Endpoint", made, ("endpoint_name",), tags=block.tags)}
 
 
 def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:

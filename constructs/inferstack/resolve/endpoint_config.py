@@ -2,9 +2,10 @@
 
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import managed_scaling
-from inferstack.facts.walk import shadow_variants, variants
+from inferstack.facts.walk import endpoint_config, shadow_variants, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import InstancePool, Variant
+from inferstack.resolve.async_inference import async_inference_config
 from inferstack.resolve.convert import properties
 from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.model import model_name
@@ -15,17 +16,18 @@ ENDPOINT_CONFIG = "EndpointConfig"
 
 def resolve_endpoint_config(spec: ModelSpec) -> Resources:
     """The configuration with every variant of the spec."""
-    config = {} if spec.endpoint_config is None else properties(spec.endpoint_config)
+    block = endpoint_config(spec)
     with_components = hosts_components(spec)
     made = present(
         # Only inference components start under the configuration's role; models have their own.
         ExecutionRoleArn=role_arn(spec.execution_role) if with_components else None,
         ProductionVariants=[_variant(spec, variant) for _, variant in variants(spec)],
         ShadowProductionVariants=[_variant(spec, variant) for _, variant in shadow_variants(spec)] or None,
-        **config,
+        **properties(block, leave_out=frozenset({"async_inference_config"})),
+        AsyncInferenceConfig=async_inference_config(spec),
     )
     source = next((path for path, _ in variants(spec)), ())
-    return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source)}
+    return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source, tags=block.tags)}
 
 
 _FILLED_IN_HERE = frozenset({"variant_name", "model_name", "instance_pools", "managed_instance_scaling"})

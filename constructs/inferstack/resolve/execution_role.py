@@ -185,7 +185,8 @@ def _as_long(token: str) -> str:
 def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
     return [
         *_read_files(needs.files),
-        *_write_files(needs.writes),
+        *_named("ReadRequests", ["s3:GetObject"], needs.requests),
+        *_named("WriteResults", ["s3:PutObject", "s3:AbortMultipartUpload"], needs.writes),
         *_pull_images(needs),
         *_use_keys(needs.keys),
         *_decrypt_files(extra.kms_key_arns),
@@ -242,11 +243,6 @@ def _prefixes(places: Iterable[tuple[S3Location, bool]]) -> list[str]:
     if any(place.key is None for place, _ in found):
         return ["*"]
     return _once(f"{place.key}{'*' if is_prefix else ''}" for place, is_prefix in found)
-
-
-def _write_files(urls: Iterable[str]) -> Iterator[Value]:
-    arns = [s3_location(url).folder_arn() for url in urls]
-    yield from _named("WriteResults", ["s3:PutObject", "s3:AbortMultipartUpload"], arns)
 
 
 def _pull_images(needs: Needs) -> Iterator[Value]:

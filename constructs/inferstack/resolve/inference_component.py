@@ -56,6 +56,7 @@ def resolve_inference_components(spec: ModelSpec, region: str | None) -> Resourc
             _component(spec, path, name, component, placed, region),
             path,
             _base(spec, component),
+            component.tags,
         )
         for path, name, component in components(spec)
     }

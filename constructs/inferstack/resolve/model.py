@@ -56,7 +56,9 @@ def resolve_models(spec: ModelSpec, region: str | None) -> Resources:
     """Every model of the spec."""
     placed = {container.path: container for container in containers(spec)}
     return {
-        model_id(name): Resource("AWS::SageMaker::Model", _model(spec, path, model, placed, region), path)
+        model_id(name): Resource(
+            "AWS::SageMaker::Model", _model(spec, path, model, placed, region), path, tags=model.tags
+        )
         for path, name, model in models(spec)
     }
 

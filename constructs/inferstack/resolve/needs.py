@@ -13,6 +13,7 @@ from inferstack.facts.role import (
     hub_contents,
     login_functions,
     model_packages,
+    requests,
     results,
     storage_keys,
     topics,
@@ -29,7 +30,8 @@ from inferstack.facts.walk import (
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, ModelDataSource, VpcConfig
 from inferstack.resolve.alarms import rollback_alarm_arns
-from inferstack.resolve.images import model_package_arn, placed_image
+from inferstack.resolve.async_inference import requests_arns, results_arns, topic_arns
+from inferstack.resolve.images import model_package_arn, placed_image, s3_location
 from inferstack.resolve.resource import Value
 from inferstack.texts.arns import wildcard_in
 from inferstack.texts.placeholders import is_opaque
@@ -45,12 +47,14 @@ class Needs(msgspec.Struct, frozen=True):
     inference_components: tuple[str, ...]
     files: tuple[tuple[str, bool], ...]
     """S3 URLs to read, and whether all objects under them are meant."""
-    writes: tuple[str, ...]
-    """S3 prefixes to write under."""
+    requests: tuple[Value, ...]
+    """ARNs of asynchronous requests to read."""
+    writes: tuple[Value, ...]
+    """ARNs of the objects to write."""
     repository_arns: tuple[Value, ...]
     keys: tuple[str, ...]
     vpcs: tuple[VpcConfig, ...]
-    topics: tuple[str, ...]
+    topics: tuple[Value, ...]
     functions: tuple[str, ...]
     model_packages: tuple[Value, ...]
     hub_contents: tuple[str, ...]
@@ -66,11 +70,12 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
         endpoint_name=spec.endpoint_name,
         inference_components=tuple(name for _, name, _ in components(spec)),
         files=(*_files(spec), *((url, False) for _, url in baselines(spec))),
-        writes=_names(results(spec), core_dumps(spec)),
+        requests=(*_folders(requests(spec)), *requests_arns(spec)),
+        writes=(*_folders(results(spec), core_dumps(spec)), *results_arns(spec)),
         repository_arns=tuple(_repositories(spec, region)),
         keys=_names(volume_keys(spec), storage_keys(spec)),
         vpcs=tuple(_vpcs(spec)),
-        topics=_names(topics(spec)),
+        topics=(*_names(topics(spec)), *topic_arns(spec)),
         functions=_names(login_functions(spec)),
         model_packages=tuple(map(model_package_arn, _names(model_packages(spec)))),
         hub_contents=_names(hub_contents(spec)),
@@ -81,6 +86,10 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
 
 def _names(*named: Iterable[Named]) -> tuple[str, ...]:
     return tuple(name for each in named for _, name in each)
+
+
+def _folders(*named: Iterable[Named]) -> Iterator[Value]:
+    return (s3_location(url).folder_arn() for url in _names(*named))
 
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:

@@ -70,6 +70,10 @@ class Resource(msgspec.Struct, frozen=True):
     properties: dict[str, Value]
     source: SpecPath
     depends_on: tuple[str, ...] = ()
+    tags: Mapping[str, str] | None = None
+    """Its own, besides those of the spec; for the same key, these count."""
+    stays: bool = False
+    """Whether it is left alone when it is replaced or its stack deleted."""
 
 
 Resources = dict[str, Resource]

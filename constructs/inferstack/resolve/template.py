@@ -15,7 +15,9 @@ from inferstack.format.alarms import ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms
+from inferstack.resolve.async_inference import async_outputs, resolve_async_resources
 from inferstack.resolve.autoscaling import resolve_autoscaling
+from inferstack.resolve.composite_alarms import resolve_composite_alarms
 from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
@@ -64,8 +66,9 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
 def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
     """Every resource by logical id, in an order that suits a reader."""
     made: Resources = {}
-    alarms = resolve_alarms(spec)
+    alarms, composites = resolve_alarms(spec), resolve_composite_alarms(spec)
     for part in (
+        resolve_async_resources(spec),
         resolve_execution_role(spec.execution_role, gather_needs(spec, region)),
         resolve_models(spec, region),
         resolve_endpoint_config(spec),
@@ -73,7 +76,8 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
         resolve_inference_components(spec, region),
         resolve_autoscaling(spec),
         alarms,
-        resolve_dashboard(spec, [*alarms]),
+        composites,
+        resolve_dashboard(spec, [*composites, *alarms]),
     ):
         # The rules refuse names that would make one logical id; but no resource may ever be lost in silence.
         if twice := made.keys() & part.keys():
@@ -93,12 +97,17 @@ def description(spec: ModelSpec) -> str:
 
 def _rendered(resource: Resource, tags: dict[str, str] | None, place: str) -> Template:
     properties = dict(resource.properties)
+    if resource.tags:
+        tags = {**(tags or {}), **resource.tags}
     # Sorted by name, as CDK does, so that a preview differs little from what is deployed.
     if tags and cloudformation.is_taggable(resource.type):
         properties["Tags"] = [{"Key": key, "Value": tags[key]} for key in sorted(tags, key=str.casefold)]
     rendered: Template = {"Type": resource.type, "Properties": at_deployment(properties)}
     if resource.depends_on:
         rendered["DependsOn"] = list(resource.depends_on)
+    if resource.stays:
+        # If the stack cannot even be made, it is empty, and its name has to be free for the next try.
+        rendered |= {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
     rendered["Metadata"] = {SOURCE_METADATA: place}
     return rendered
 
@@ -117,6 +126,7 @@ def _outputs(spec: ModelSpec, region: str | None) -> dict[str, Value]:
         text = "Name of an inference component to invoke"
         value = name_once_there(name, ref(component_id(spec, name, component)))
         outputs[f"InferenceComponent{pascal(name)}{short_hash(name)}"] = {"Description": text, "Value": value}
+    outputs |= async_outputs(spec)
     if spec.dashboard is not False:
         outputs[f"{DASHBOARD}Url"] = {
             "Description": "Dashboard of the endpoint",

@@ -7,6 +7,7 @@ codes is generated. Plain rules are rows in :mod:`inferstack.check.rules.keys`, 
 from inferstack.check.rules import (
     alarms,
     arns,
+    async_inference,
     autoscaling,
     containers,
     execution_role,

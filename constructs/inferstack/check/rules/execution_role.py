@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from inferstack.check.rules.base import AWS, GUIDE, error, warning
-from inferstack.facts.role import additions, is_our_sid, marketplace_packages, policies_made
+from inferstack.facts.async_inference import CONFIG, created
+from inferstack.facts.role import additions, is_our_sid, marketplace_packages, policies_made, requests
 from inferstack.facts.walk import environment_variables, is_async, model_containers
 from inferstack.format.kinds import ModelSpec, PolicyStatement
 from inferstack.problems import Problem, SpecPath
@@ -93,12 +94,12 @@ def statements_allow_something(spec: ModelSpec) -> Iterator[Problem]:
 def role_reads_requests(spec: ModelSpec) -> Iterator[Problem]:
     """The role of an asynchronous endpoint should be able to read the requests, which are in S3.
 
-    Each request says where its input is; no block of the spec does.
+    Each request says where its input is. The role may read what the spec names, or the stack makes, for them.
     """
-    if is_async(spec) and _lacks(spec, "s3:GetObject"):
-        where = ("endpoint_config", "async_inference_config")
-        fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
-        yield Problem(where, "the role that inferstack creates cannot read requests from S3", fix)
+    has_place = any(requests(spec)) or created(spec).bucket is not None
+    if is_async(spec) and not has_place and _lacks(spec, "s3:GetObject"):
+        fix = "name their prefix as `s3_input_path`, or let the stack make a bucket: `create: {bucket: {}}`"
+        yield Problem(CONFIG, "the role that inferstack creates cannot read requests from S3", fix)
 
 
 @warning("IS830", _CREATE_MODEL)

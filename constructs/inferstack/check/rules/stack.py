@@ -1,15 +1,17 @@
 """The stack as a whole: its description, its tags, and how much one template can hold."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from inferstack.catalog import cloudformation
 from inferstack.catalog.metrics import COMPONENT_NAME
 from inferstack.check.rules.base import API, AWS, error
 from inferstack.facts.alarms import most_own_alarms, own_alarms
+from inferstack.facts.async_inference import created
+from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import policies_of, scaled_parts, steps_of, woken_for
-from inferstack.facts.walk import bases_of_adapters, components, models
+from inferstack.facts.walk import bases_of_adapters, components, endpoint_config, models
 from inferstack.format.alarms import Alarms
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
@@ -34,7 +36,7 @@ TEMPLATE_TOO_LARGE = TEMPLATE_CODES.error("IS218", "A template can have at most 
 
 def resource_count(spec: ModelSpec) -> dict[str, int]:
     """How many resources a spec becomes, by what needs them; its packed policies count as at least one."""
-    return {**_besides_alarms(spec), "alarms": len(own_alarms(spec))}
+    return {**_besides_alarms(spec), "alarms": len(own_alarms(spec)) + len(composite_alarms(spec))}
 
 
 def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
@@ -48,13 +50,22 @@ def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
         "inference components": len(components(spec)),
         # A step comes with the alarms that set it off.
         "scaling": len(scaled) + len(policies) + 2 * len(steps) + also_woken,
+        # Each comes with its policy.
+        "bucket and topics": 2 * len(_made_for_async(spec)),
         "dashboard": int(spec.dashboard is not False),
     }
 
 
+def _made_for_async(spec: ModelSpec) -> list[str]:
+    keys = created(spec).__struct_fields__
+    return [key for key in keys if getattr(created(spec), key) is not None]
+
+
 def output_count(spec: ModelSpec) -> int:
-    """Counts outputs: name and ARN of the endpoint, the name of each component, the dashboard's URL."""
-    return 2 + len(components(spec)) + int(spec.dashboard is not False)
+    """Counts outputs: name and ARN of the endpoint, the name of each component, what is made for asynchronous
+    requests, the dashboard's URL."""
+    made = len(_made_for_async(spec)) + int(created(spec).bucket is not None)
+    return 2 + len(components(spec)) + made + int(spec.dashboard is not False)
 
 
 @error("IS225", _DESCRIPTION)
@@ -124,10 +135,28 @@ def not_too_many_tags(spec: ModelSpec) -> Iterator[Problem]:
 
     The bound is CloudFormation's.
     """
-    count = len(spec.tags or {})
     most = cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"]
-    if count > most:
-        yield Problem(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
+    for path, _, tags in _tagged(spec):
+        count = len({*(spec.tags or ()), *tags})
+        if count > most:
+            yes = "the spec has" if path == _TAGS_OF_ALL else "with those of the spec it has"
+            yield Problem(path, f"{yes} {count} tags", f"at most {most} are allowed")
+
+
+_TAGS_OF_ALL: SpecPath = ("tags",)
+
+
+def _tagged(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, Mapping[str, str]]]:
+    """Every block with tags: its path, the type of its resource (empty for the spec itself), the tags."""
+    found: list[tuple[SpecPath, str, Mapping[str, str] | None]] = [(_TAGS_OF_ALL, "", spec.tags)]
+    found += [((*path, "tags"), "AWS::SageMaker::Model", it.tags) for path, _, it in models(spec)]
+    components_ = [(path, it.tags) for path, _, it in components(spec)]
+    found += [((*path, "tags"), "AWS::SageMaker::InferenceComponent", it) for path, it in components_]
+    config = endpoint_config(spec)
+    found.append((("endpoint_config", "tags"), "AWS::SageMaker::EndpointConfig", config.tags))
+    if spec.endpoint is not None:
+        found.append((("endpoint", "tags"), "AWS::SageMaker::Endpoint", spec.endpoint.tags))
+    return ((path, type_name, tags) for path, type_name, tags in found if tags)
 
 
 @error("IS221", _TAGS)
@@ -136,10 +165,11 @@ def no_reserved_tags(spec: ModelSpec) -> Iterator[Problem]:
 
     In any case, since AWS ignores it there.
     """
-    for key in spec.tags or {}:
-        if key.lower().startswith("aws:"):
-            message = f"the key `{key}` is reserved for AWS"
-            yield Problem(("tags", key), message, "choose a key that does not begin with `aws:`", of_key=True)
+    for path, _, tags in _tagged(spec):
+        for key in tags:
+            if key.lower().startswith("aws:"):
+                fix = "choose a key that does not begin with `aws:`"
+                yield Problem((*path, key), f"the key `{key}` is reserved for AWS", fix, of_key=True)
 
 
 @error("IS222", _TAGS)
@@ -149,15 +179,21 @@ def tag_characters(spec: ModelSpec) -> Iterator[Problem]:
     The pattern is CloudFormation's.
     """
     tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
-    for key, value in (spec.tags or {}).items():
-        for name, text in (("key", key), ("value", value)):
-            # Most tags hold words, and compiling the pattern takes as long as checking two specs.
-            if _is_word(text) or is_opaque(text):
-                continue
-            if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
-                message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
-                fix = "use letters, digits, spaces and _ . : / = + - @"
-                yield Problem(("tags", key), message, fix, of_key=name == "key")
+    for at, name, text in _texts_of_tags(spec):
+        # Most tags hold words, and compiling the pattern takes as long as checking two specs.
+        if _is_word(text) or is_opaque(text):
+            continue
+        if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
+            message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
+            fix = "use letters, digits, spaces and _ . : / = + - @"
+            yield Problem(at, message, fix, of_key=name == "key")
+
+
+def _texts_of_tags(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, str]]:
+    for path, _, tags in _tagged(spec):
+        for key, value in tags.items():
+            yield (*path, key), "key", key
+            yield (*path, key), "value", value
 
 
 def _is_tag_text(text: str, pattern: str) -> bool:
@@ -198,15 +234,17 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Problem]:
 
     The bound is CloudFormation's.
     """
-    strict = [
-        type_name
-        for type_name in _types_strict_about_tags(spec)
-        if cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0) > 0
-    ]
-    for key, value in (spec.tags or {}).items():
-        if strict and not value:
-            message = f"the tag `{key}` is empty, but {strict[0]} accepts no empty value"
-            yield Problem(("tags", key), message, 'write a value such as "-", or remove the tag')
+    for path, own, tags in _tagged(spec):
+        types = filter(_is_strict, (own,) if own else _types_strict_about_tags(spec))
+        strict = next(types, None)
+        for key, value in tags.items():
+            if strict is not None and not value:
+                message = f"the tag `{key}` is empty, but {strict} accepts no empty value"
+                yield Problem((*path, key), message, 'write a value such as "-", or remove the tag')
+
+
+def _is_strict(type_name: str) -> bool:
+    return bool(cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0))
 
 
 def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
@@ -218,5 +256,7 @@ def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
         has_alarms = spec.alarms.defaults or bool(spec.alarms.rules)
     if has_alarms or any(True for scaled in scaled_parts(spec) for _ in steps_of(scaled)):
         yield "AWS::CloudWatch::Alarm"
+    if composite_alarms(spec):
+        yield "AWS::CloudWatch::CompositeAlarm"
     if spec.dashboard is not False:
         yield "AWS::CloudWatch::Dashboard"

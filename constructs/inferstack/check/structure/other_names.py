@@ -80,7 +80,6 @@ _ITS_KEY = "remove it: its name is the key it is written under"
 _FOR_A_MODEL = "for a model under `models`, which `model_name` names instead of `container`"
 _ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
 _ONE_ROLE = "write the role's ARN as `execution_role` at the top of the spec"
-_ALL_TAGS = "write `tags` at the top of the spec: every resource gets them"
 _NO_TARGET = "remove it: where `autoscaling` is written decides what it scales"
 _JUMPSTART = (
     "JumpStart IDs are not looked up: write its `image`, and its files as `model_data_source`, where "
@@ -138,7 +137,7 @@ _OF_A_SPEC = {
     "customized_metric_specification": f"write it in {_A_POLICY}",
     **dict.fromkeys(_PREDEFINED, f"write the type of the metric as `metric` in {_A_POLICY}"),
     "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
-    "alarm_name": _ALARMS_NAME,
+    "alarm_name": "write it in an entry of `rules` under `alarms`",
     "alarm": "write its contents as an entry of `rules` under `alarms`",
     **dict.fromkeys(("metrics", "metric_query", "dimensions"), f"write it in {_AN_ALARM}"),
     "auto_rollback": (
@@ -176,7 +175,6 @@ _OF_A_MODEL = {
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
     **dict.fromkeys(_ROLE, _ONE_ROLE),
-    "tags": _ALL_TAGS,
 }
 _VARIABLE = "`env` is the stack's account and region; a container's variables go in its `environment`"
 _AT_THE_TOP = "write it at the top of the spec"
@@ -192,12 +190,10 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "production_variants": "write them at the top of the spec, as `variants`",
         "shadow_production_variants": "write them at the top of the spec, as `shadow_variants`",
         **dict.fromkeys(_ROLE, _ONE_ROLE),
-        "tags": _ALL_TAGS,
     },
     "Endpoint": {
         **dict.fromkeys(("name", "endpoint_name"), _ENDPOINT_NAME),
         "endpoint_config_name": _NO_CONFIG_NAME,
-        "tags": _ALL_TAGS,
     },
     "ComponentContainer": {
         "model_data_source": f"write the URL of a tar.gz as `artifact_url`; plain files are {_FOR_A_MODEL}",
@@ -207,7 +203,6 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "InferenceComponent": {
         **dict.fromkeys(("name", "inference_component_name"), _ITS_KEY),
         **dict.fromkeys(("endpoint_name", "endpoint_arn"), "remove it: it is the endpoint of the spec"),
-        "tags": _ALL_TAGS,
         "model": "write `specification: {model_name: …}` for a model under `models`, or a `container` there",
         **dict.fromkeys(("copies", "num_copies", "initial_copy_count"), _COPIES),
         **dict.fromkeys(("min_copies", "max_copies", "min_capacity", "max_capacity"), _LIMITS_OF_COPIES),
@@ -246,9 +241,8 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "threshold_metric_id": _NO_BAND,
     },
     "AlarmRule": {
-        **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
+        "name": "it is called `alarm_name` here",
         **dict.fromkeys(("description", "runbook"), "it is called `alarm_description` here"),
-        "actions_enabled": "remove it, or write `actions: []` for an alarm that notifies nobody",
         "threshold_metric_id": _NO_BAND,
         "severity": "write what an alarm of this severity notifies as `actions`",
     },

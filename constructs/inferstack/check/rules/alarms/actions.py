@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from inferstack.catalog import regions
 from inferstack.check.rules.alarms.custom_metrics import alarm_rules
 from inferstack.check.rules.base import ALARM_PAGE, API, AWS, GUARDRAILS_PAGE, error, warning
-from inferstack.facts.alarms import OwnAlarm, named_alarms, own_alarms, rollbacks, rolls_back
+from inferstack.facts.alarms import OwnAlarm, foreign_alarms, named_alarms, own_alarms, rollbacks, rolls_back
+from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.once import found_once
 from inferstack.facts.scaling import steps
 from inferstack.facts.walk import components, deployment_config, region_of, watched_name
-from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms
+from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms, CompositeAlarm
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.endpoint import AutoRollbackConfiguration, DeploymentConfig
 from inferstack.format.kinds import ModelSpec
@@ -28,10 +29,13 @@ _KEYS = tuple(ACTION_KEYS)
 _MOST = 5
 
 
-def _blocks(spec: ModelSpec) -> Iterator[tuple[SpecPath, Alarms | AlarmRule | StepPolicy]]:
+def _blocks(
+    spec: ModelSpec,
+) -> Iterator[tuple[SpecPath, Alarms | AlarmRule | CompositeAlarm | StepPolicy]]:
     if isinstance(spec.alarms, Alarms):
         yield ("alarms",), spec.alarms
     yield from alarm_rules(spec)
+    yield from ((it.path, it.block) for it in composite_alarms(spec))
     for path, _, step in steps(spec):
         yield path, step
 
@@ -191,7 +195,7 @@ def not_too_many(spec: ModelSpec) -> Iterator[Problem]:
     """
     for path, rollback, component in rollbacks(spec):
         own = [watched_name(it.rule) for it in _rolling_back(spec, rollback, component)]
-        count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
+        count = len(own) + len(foreign_alarms(spec, rollback))
         if count > _MOST_THAT_ROLL_BACK:
             most = f"SageMaker accepts at most {_MOST_THAT_ROLL_BACK}"
             message = f"{count} alarms would roll back an update, but {most}"

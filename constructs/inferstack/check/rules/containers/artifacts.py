@@ -14,6 +14,7 @@ from inferstack.facts.role import (
     file_keys,
     hub_contents,
     login_functions,
+    requests,
     results,
 )
 from inferstack.facts.triton import is_triton
@@ -265,6 +266,7 @@ def every_url(spec: ModelSpec) -> Iterator[Named]:
     yield from model_urls(spec)
     yield from core_dumps(spec)
     yield from results(spec)
+    yield from requests(spec)
     yield from baselines(spec)
 
 

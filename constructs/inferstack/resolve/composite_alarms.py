@@ -1,0 +1,65 @@
+"""Composite alarms: their expressions, with references to the spec's own alarms."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.facts.alarms import alarms_block
+from inferstack.facts.composite_alarms import Composite, composite_alarms, is_called, is_elsewhere
+from inferstack.format.alarms import COMPOSITE_ALARM_TYPE
+from inferstack.format.kinds import ModelSpec
+from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, told_by
+from inferstack.resolve.resource import Resource, Resources, Value, present, substituted
+from inferstack.texts.alarm_rules import State, parsed_alarm_rule
+
+
+def resolve_composite_alarms(spec: ModelSpec) -> Resources:
+    """One alarm for each composite alarm of the spec."""
+    block = alarms_block(spec)
+    return {
+        composite_id(it): Resource(
+            COMPOSITE_ALARM_TYPE,
+            present(
+                AlarmName=it.block.alarm_name,
+                AlarmDescription=it.block.alarm_description,
+                AlarmRule=_rule(spec, it),
+                **actions_of(told_by(block, it.block)),
+            ),
+            it.path,
+        )
+        for it in composite_alarms(spec)
+    }
+
+
+def composite_id(it: Composite) -> str:
+    """Logical id of a composite alarm: its name is its identity, or else its key."""
+    return named_id("CompositeAlarm", it.key if it.block.alarm_name is None else it.block.alarm_name)
+
+
+def _rule(spec: ModelSpec, it: Composite) -> Value:
+    parts = [
+        part if isinstance(part, str) else _asked(spec, part)
+        for part in parsed_alarm_rule(it.block.alarm_rule)
+    ]
+    text = re.sub(r"\( | (?=\))", lambda found: found[0].strip(), " ".join(parts))
+    return substituted(text, attributes=_ids(spec))
+
+
+def _asked(spec: ModelSpec, state: State) -> str:
+    """A state of one alarm; of several, whether any of them is in it."""
+    asked = [f'{state.function}("{name}")' for name in _meant(spec, state.alarm)]
+    return asked[0] if len(asked) == 1 else f"({' OR '.join(asked)})"
+
+
+def _meant(spec: ModelSpec, name: str) -> Iterator[str]:
+    """The alarms that a name stands for: references to those of the spec, or the ARN of another."""
+    keys = {it.key: it for it in composite_alarms(spec)}
+    if is_elsewhere(name):
+        yield name
+    elif name in keys:
+        yield f"${{{composite_id(keys[name])}}}"
+    else:
+        yield from (f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if is_called(alarm, name))
+
+
+def _ids(spec: ModelSpec) -> list[str]:
+    return [*alarm_ids(spec), *map(composite_id, composite_alarms(spec))]
