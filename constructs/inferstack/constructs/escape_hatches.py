@@ -16,8 +16,11 @@ from inferstack.constructs.handles import imported
 from inferstack.constructs.interface import known_component
 from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.rendered import Rendered
+from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.walk import components
+from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.composite_alarms import composite_id
 from inferstack.resolve.inference_component import component_id
 from inferstack.texts.placeholders import is_list_token
 
@@ -67,8 +70,13 @@ class AlarmL1s(Rendered):
 
     @property
     def cfn_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnAlarm]:
-        """The L1s of the alarms, in the template's order."""
+        """The L1s of the alarms on metrics, in the template's order."""
         return self._l1s(cdk.aws_cloudwatch.CfnAlarm)
+
+    @property
+    def cfn_composite_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnCompositeAlarm]:
+        """The L1s of the composite alarms, in the spec's order."""
+        return self._l1s(cdk.aws_cloudwatch.CfnCompositeAlarm)
 
 
 class DashboardL1s(Rendered):
@@ -127,7 +135,22 @@ class AlarmHandles(AlarmL1s):
         part = (
             None if it is None else self._tokens.lasting(it) for it in (variant_name, inference_component)
         )
-        logical_id = alarm_id(Wanted(metric_name, *part), resolve_alarms(self._lasting))
+        return self._handle_of(alarm_id(Wanted(metric_name, *part), resolve_alarms(self._lasting)))
+
+    def composite_alarm(self, key: str) -> cdk.aws_cloudwatch.AlarmBase:
+        """A composite alarm, by its key in the spec. Actions can be added to it as to those of :meth:`alarm`.
+
+        Raises:
+            ValueError: when the spec has none with this key.
+        """
+        found = {it.key: composite_id(it) for it in composite_alarms(self._lasting)}
+        if key not in found:
+            rest = f"it has {listed([*found], last='and')}" if found else "it has none"
+            hint = did_you_mean_then(key, list(found), rest)
+            raise ValueError(f"the spec has no composite alarm `{key}`; {hint}")
+        return self._handle_of(found[key])
+
+    def _handle_of(self, logical_id: str) -> cdk.aws_cloudwatch.AlarmBase:
         if logical_id not in self._alarms:
             self._alarms[logical_id] = _handle(self, imported(logical_id), self._l1(logical_id))
         return self._alarms[logical_id]

@@ -12,7 +12,9 @@ from constructs import Construct, IDependable
 from inferstack.constructs.names_taken import notes_on
 from inferstack.constructs.tokens import for_cdk
 from inferstack.format.kinds import ROLE_ARN, ExecutionRole
+from inferstack.resolve.async_inference import ASYNC_BUCKET
 from inferstack.resolve.execution_role import ROLE
+from inferstack.resolve.images import key_arns
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque
 
 # ---------------------------------------------------------------- the network that a spec names
@@ -45,6 +47,29 @@ def _of_the_app(attribute: str) -> Any:
     if found.length != 1 or not cdk.Reference.is_reference(found.first_token):
         return None
     return found.first_token.target.node.scope
+
+
+# ---------------------------------------------------------------- the bucket that a spec makes
+
+
+def bucket_handle(scope: Construct, made: cdk.CfnResource, key: str | None) -> cdk.aws_s3.IBucket:
+    """The bucket, whose grants include the use of its key, unless that is known by its alias alone.
+
+    A grant on an alias gives no right to the key.
+    """
+    arns = [] if key is None else key_arns(key)
+    arn = next((arn for arn, alias in arns if alias is None), None)
+    encryption_key = None
+    if arn is not None:
+        name = f"{imported(ASYNC_BUCKET)}Key"
+        encryption_key = cdk.aws_kms.Key.from_key_arn(scope, name, for_cdk(arn))
+    return cdk.aws_s3.Bucket.from_bucket_attributes(
+        scope,
+        imported(ASYNC_BUCKET),
+        bucket_arn=made.get_att("Arn").to_string(),
+        bucket_name=made.ref,
+        encryption_key=encryption_key,
+    )
 
 
 # ---------------------------------------------------------------- the role that a spec makes or names

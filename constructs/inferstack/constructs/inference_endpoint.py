@@ -12,15 +12,24 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.escape_hatches import AlarmHandles, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
-from inferstack.constructs.handles import named_role, role_handle, routes_of, security_group
+from inferstack.constructs.handles import (
+    bucket_handle,
+    imported,
+    named_role,
+    role_handle,
+    routes_of,
+    security_group,
+)
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import Connectable, Grantable, IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, take
 from inferstack.constructs.rendered import AnySpec, spec_by_name, spec_in_stack
 from inferstack.constructs.tokens import for_cdk
+from inferstack.facts.async_inference import output_config
 from inferstack.facts.measured import Measured, measured
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
 from inferstack.format.model import VpcConfig
+from inferstack.resolve.async_inference import topic_id
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
@@ -236,6 +245,40 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
             raise ValueError(f"the endpoint {name} has no security groups: its spec has no `vpc_config`")
         made = [security_group(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
         return cdk.aws_ec2.Connections(security_groups=made)
+
+    @cached_property
+    def async_bucket(self) -> cdk.aws_s3.IBucket:
+        """The bucket that the spec lets the stack make: clients put requests under `requests/` and read from
+        `responses/` and `failures/`.
+
+        Raises:
+            ValueError: when the spec has no `create.bucket`.
+        """
+        return bucket_handle(self, self._only_l1(cdk.aws_s3.CfnBucket), output_config(self._spec).kms_key_id)
+
+    @cached_property
+    def success_topic(self) -> cdk.aws_sns.ITopic:
+        """The topic that the spec lets the stack make for asynchronous requests that succeed.
+
+        Raises:
+            ValueError: when the spec has no `create.success_topic`.
+        """
+        return self._topic("success_topic")
+
+    @cached_property
+    def error_topic(self) -> cdk.aws_sns.ITopic:
+        """The topic that the spec lets the stack make for asynchronous requests that fail.
+
+        Raises:
+            ValueError: when the spec has no `create.error_topic`.
+        """
+        return self._topic("error_topic")
+
+    def _topic(self, key: str) -> cdk.aws_sns.ITopic:
+        made = self._made_as(topic_id(key))
+        if made is None:
+            raise ValueError(f"the spec of {self._spec.endpoint_name} makes no `{key}`; add it to `create`")
+        return cdk.aws_sns.Topic.from_topic_arn(self, imported(topic_id(key)), made.ref)
 
     @property
     def cfn_endpoint(self) -> cdk.aws_sagemaker.CfnEndpoint:

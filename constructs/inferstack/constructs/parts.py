@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import aws_cdk as cdk
 import jsii
+import msgspec
 from constructs import Construct, Dependable, IConstruct
 from msgspec.structs import replace
 
@@ -29,10 +30,12 @@ from inferstack.constructs.interface import Grantable, IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, place_of, settled, take
 from inferstack.constructs.rendered import AnySpec, Rendered, spec_by_name, spec_in_stack
 from inferstack.facts.alarms import rollbacks
+from inferstack.facts.async_inference import created
 from inferstack.facts.walk import components, models
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 from inferstack.problems.file_codes import SAME_ALARM, SAME_COMPONENT, SAME_DASHBOARD
+from inferstack.problems.words import listed
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
 from inferstack.resolve.composite_alarms import resolve_composite_alarms
@@ -50,6 +53,12 @@ _ROLE_LACKS = frozenset({"IS823", "IS830"})
 
 
 def _role(spec: ModelSpec) -> AbstractSet[str]:
+    made = [key for key, it in msgspec.structs.asdict(created(spec)).items() if it is not None]
+    if made and not isinstance(spec.execution_role, str):
+        raise ValueError(
+            f"the role of {spec.endpoint_name} needs rights to what the endpoint's stack makes, "
+            f"{listed(made, last='and')}: name existing ones in the spec, or let the endpoint make its role"
+        )
     # The id of a policy depends on its content, and that on the region that the template is for.
     return resolve_execution_role(spec.execution_role, gather_needs(spec, spec.region)).keys()
 

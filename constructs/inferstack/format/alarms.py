@@ -169,10 +169,10 @@ class CompositeAlarm(Block):
     aws_keys: ClassVar = ACTION_KEYS
 
     alarm_rule: str
-    """When it goes off: `ALARM(…)`, `OK(…)`, `INSUFFICIENT_DATA(…)`, `TRUE` or `FALSE`, with `AND`, `OR`, `NOT`
-    and parentheses. A function names an alarm of this spec by its metric (`ModelLatency`, or for one variant
-    or component `ModelLatency/chat`), by its `alarm_name`, or by the key of a composite alarm; any other
-    alarm by its ARN. If several alarms have the metric, the function is true if it is true of any."""
+    """When it goes off: `ALARM(…)`, `OK(…)`, `INSUFFICIENT_DATA(…)`, `TRUE` or `FALSE`, with `AND`, `OR`,
+    `NOT` and parentheses. A function names an alarm of this spec by its metric (`ModelLatency`, or for one
+    variant or component `ModelLatency/chat`), by its `alarm_name`, or by the key of a composite alarm; any
+    other alarm by its ARN. If several alarms have the metric, it is true if it is true of any of them."""
     alarm_name: str | None = None
     """Name of the alarm, which no other may have in the account and region; if left out, CloudFormation finds
     one. Another name makes another alarm, without history."""

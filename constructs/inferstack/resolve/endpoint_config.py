@@ -23,8 +23,8 @@ def resolve_endpoint_config(spec: ModelSpec) -> Resources:
         ExecutionRoleArn=role_arn(spec.execution_role) if with_components else None,
         ProductionVariants=[_variant(spec, variant) for _, variant in variants(spec)],
         ShadowProductionVariants=[_variant(spec, variant) for _, variant in shadow_variants(spec)] or None,
-        **properties(block, leave_out=frozenset({"async_inference_config"})),
-        AsyncInferenceConfig=async_inference_config(spec),
+        # The second one has references, too, and takes the place of the same property.
+        **{**properties(block), **present(AsyncInferenceConfig=async_inference_config(spec))},
     )
     source = next((path for path, _ in variants(spec)), ())
     return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source, tags=block.tags)}
