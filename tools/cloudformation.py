@@ -91,6 +91,13 @@ def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json
     for name, definition in schema.get("definitions", {}).items():
         if "properties" in definition and name in wanted:
             definitions[name] = _definition(definition, schema)
+    if schema["typeName"] in ONLY_STRUCTURES:
+        for definition in definitions.values():
+            definition["properties"] = {
+                name: it
+                for name, it in definition["properties"].items()
+                if reference(it) in (None, *definitions)
+            }
     inputs = [api.input_of(operation) for operation in operations]
     api_only = _merge(definitions, api, inputs)
     resource = {

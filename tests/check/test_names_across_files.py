@@ -17,6 +17,12 @@ def taken(base: str, change: str) -> TakenNames:
 
 OTHER_NAME = "endpoint_name: other"
 ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_components: {chat: {specification: {container: {image: 111122223333.dkr.ecr.eu-west-1.amazonaws.com/llm:1}}}}}"
+NAMED = "{alarms: {rules: [{metric: ModelLatency, threshold: 1 s, alarm_name: slow}]}}"
+COMPOSITE = "{alarms: {composite_alarms: {Any: {alarm_rule: 'TRUE', alarm_name: slow}}}}"
+MADE = (
+    "{endpoint_config: {async_inference_config: {create: {bucket: {bucket_name: acme-video},"
+    " error_topic: {topic_name: failed}}}}}"
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +51,10 @@ ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_componen
             "IS043",
         ),
         ("single", "endpoint_name: endpoint-1abc", "endpoint_name: 1abc", "IS044"),
+        ("single", NAMED, f"{{{OTHER_NAME}, {NAMED[1:-1]}}}", "IS064"),
+        ("single", NAMED, f"{{{OTHER_NAME}, {COMPOSITE[1:-1]}}}", "IS064"),
+        ("single", MADE, f"{{{OTHER_NAME}, {MADE[1:-1]}}}", "IS074"),
+        ("single", MADE, f"{{{OTHER_NAME}, {MADE[1:-1]}}}", "IS084"),
     ],
 )
 def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code: str) -> None:
@@ -58,6 +68,7 @@ def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code:
         ("single", "{}", OTHER_NAME),
         ("single", "endpoint_name: abc", "endpoint_name: 1abc"),
         ("components", "env: {region: us-east-1}", ELSEWHERE),
+        ("single", NAMED, f"{{{OTHER_NAME}, {NAMED[1:-1].replace('slow', 'Slow')}}}"),
     ],
 )
 def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None:

@@ -284,13 +284,11 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (f"{SINGLE}alarms: {{rules: [{{metric_query: []}}]}}\n", "it is called `metrics` here"),
         (f"{SINGLE}alarms: {{rules: [{{runbook: x}}]}}\n", "it is called `alarm_description` here"),
         (
-            f"{SINGLE}alarms: {{ActionsEnabled: false}}\n",
+            f"{SINGLE}alarms: {{enabled: false}}\n",
             "write `alarms: false` for no alarms, or `actions: []`",
         ),
-        (
-            f"{SINGLE}alarms: {{rules: [{{ActionsEnabled: false}}]}}\n",
-            "remove it, or write `actions: []` for an alarm",
-        ),
+        (f"{SINGLE}alarms: {{ActionsEnabled: false}}\n", "did you mean `actions_enabled`?"),
+        (f"{SINGLE}alarms: {{rules: [{{ActionsEnabled: false}}]}}\n", "did you mean `actions_enabled`?"),
         (
             f"{SINGLE}alarms: {{rules: [{{ThresholdMetricId: band}}]}}\n",
             "remove it: there is no anomaly detection",

@@ -45,7 +45,7 @@ def happened(aws: EmulatedAws) -> set[str]:
             signs[name] = "!" if _REPLACED in it.get("ResourceStatusReason", "") else "~"
         elif status == "CREATE_COMPLETE":
             signs[name] = "+"
-        elif status == "DELETE_COMPLETE":
+        elif status in ("DELETE_COMPLETE", "DELETE_SKIPPED"):
             signs.setdefault(name, "-")
     return {sign + _HASH.sub("", name) for name, sign in signs.items()}
 

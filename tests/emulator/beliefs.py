@@ -34,6 +34,8 @@ BELIEFS: Mapping[str, str] = {
     "or none is refused on creation is not documented.",
     "least-of-a-variant": "The guide says that instances scale to zero on asynchronous endpoints only, not that "
     "registering a minimum of zero is refused elsewhere.",
+    "composite-children-exist": "Nothing says that the alarms that a composite alarm names must be there before it; in "
+    "a stack it would mean a wrong order.",
     "cleanup-order": "CloudFormation deletes what an update replaced in the reverse order of creation; documented for "
     "deleting stacks only.",
     "revert-order": "CloudFormation reverts updated resources before it deletes what the failed update created.",

@@ -4,6 +4,7 @@ To build a spec in Python, import the classes from here: ``from inferstack.forma
 """
 
 from inferstack.format.alarms import *
+from inferstack.format.async_inference import *
 from inferstack.format.autoscaling import *
 from inferstack.format.base import *
 from inferstack.format.endpoint import *

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.catalog.cloudformation import text_form
 from inferstack.format.base import Block, KmsKey, form
 
 _CONFIG = "AWS::SageMaker::EndpointConfig"
@@ -67,6 +66,10 @@ class LoggingConfiguration(Block):
     """How the names of the logs begin."""
 
 
+# A positive number: https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleExpiration.html
+Days = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**31 - 1})]
+
+
 class AsyncBucket(Block):
     """A bucket that the stack makes: clients put requests under `requests/`, and the endpoint stores
     responses under `responses/` and failures under `failures/`. It is private, encrypted, and only reached by
@@ -74,10 +77,9 @@ class AsyncBucket(Block):
 
     shapes: ClassVar = (_BUCKET, f"{_BUCKET}.Rule")
 
-    bucket_name: Annotated[str, form(text_form(f"{_BUCKET}.Name"))] | None = None
+    bucket_name: Annotated[str, form(min_length=3)] | None = None
     """Name of the bucket, unlike any other in AWS; if left out, CloudFormation finds one."""
-    # https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleExpiration.html
-    expiration_in_days: Annotated[int, Meta(extra_json_schema={"minimum": 1})] | None = None
+    expiration_in_days: Days | None = None
     """How many days requests, responses and failures are kept; if left out, until somebody deletes them."""
     logging_configuration: LoggingConfiguration | None = None
     """Where S3 logs who used the bucket; if left out, it does not."""

@@ -133,6 +133,12 @@ GONE = _warning(
     "that no spec has made.",
     _REPLACEMENT,
 )
+KNOWN_BY_NAME = _warning(
+    "IS894",
+    "What others know by its name or ARN is replaced or removed: an alarm, or the bucket or a topic for "
+    "asynchronous requests.",
+    _REPLACEMENT,
+)
 
 LEFT_OVER_CODES = CodeTable()
 """What is reported about templates without a spec. No spec could ignore it, so it has a table of its own."""

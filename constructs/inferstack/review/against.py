@@ -16,7 +16,7 @@ from inferstack.problems.update_codes import LEFT_OVER, OTHER_STACK, UNCLEAR, UP
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.template import SOURCE_METADATA
-from inferstack.review import components, endpoint, fleet, removed, role
+from inferstack.review import components, endpoint, fleet, known_by_name, removed, role
 from inferstack.review.role import changed_rights
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Fate, Update, update_of
@@ -54,6 +54,9 @@ RULES: tuple[Rule, ...] = (
     components.policy_renamed,
     components.policy_name_taken,
     role.policies_at_once,
+    known_by_name.alarms_renamed,
+    known_by_name.bucket_replaced,
+    known_by_name.topic_replaced,
     removed.removed_or_replaced,
 )
 """The rules on updates. Each yields what one should know about the update that it is given."""

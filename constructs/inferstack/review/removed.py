@@ -3,14 +3,21 @@
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 
-from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.problems import Problem, SpecPath, update_codes as codes
 from inferstack.problems.words import listed
+from inferstack.resolve.async_inference import (
+    BUCKET_POLICY_TYPE,
+    BUCKET_TYPE,
+    TOPIC_POLICY_TYPE,
+    TOPIC_TYPE,
+)
 from inferstack.resolve.dashboard import DASHBOARD_TYPE
 from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
 from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.review import components, deployed
 from inferstack.review.deployed import Properties, Resources, entries, mapping
+from inferstack.review.known_by_name import renamed_alarms
 from inferstack.review.update import Change, Fate, Update, references
 
 _OF_CDK = "AWS::CDK::Metadata"
@@ -110,8 +117,26 @@ def _goes_with_its_role(update: Update, change: Change, policy: Properties) -> b
     return added or _any_goes(update, policy.get("Roles"))
 
 
-def _goes_with_what_it_watches(update: Update, _: Change, alarm: Properties) -> bool:
-    """Whether an alarm goes with an endpoint, variant or component, or with the step policy that it calls."""
+def _is_renamed(update: Update, change: Change, _: Properties) -> bool:
+    """Whether another alarm watches the same from now on."""
+    return change.logical_id in renamed_alarms(update)
+
+
+def _is_known_by_name(_: Update, __: Change, ___: Properties) -> bool:
+    return True
+
+
+def _goes_with_what_it_is_about(update: Update, _: Change, policy: Properties) -> bool:
+    """Whether the policy of a bucket or of topics goes with them."""
+    return _any_goes(update, [policy.get("Bucket"), policy.get("Topics")])
+
+
+def _goes_with_what_it_watches(update: Update, change: Change, alarm: Properties) -> bool:
+    """Whether an alarm goes with an endpoint, variant or component, or with the step policy that it calls; or
+    whether it only gets another name.
+    """
+    if _is_renamed(update, change, alarm):
+        return True
     there = {
         "EndpointName": [update.spec.endpoint_name],
         "VariantName": [*deployed.variants(update.after)],
@@ -143,6 +168,11 @@ _SAID: dict[str, Callable[[Update, Change, Properties], bool]] = {
     SCALING_POLICY_TYPE: _goes_with_its_target,
     MANAGED_POLICY_TYPE: _goes_with_its_role,
     ALARM_TYPE: _goes_with_what_it_watches,
+    COMPOSITE_ALARM_TYPE: _is_renamed,
+    BUCKET_TYPE: _is_known_by_name,
+    TOPIC_TYPE: _is_known_by_name,
+    BUCKET_POLICY_TYPE: _goes_with_what_it_is_about,
+    TOPIC_POLICY_TYPE: _goes_with_what_it_is_about,
     DASHBOARD_TYPE: _goes_with_the_endpoint,
 }
 """By type, what tells that the removal or replacement of a resource is reported; else it must be followed."""

@@ -224,7 +224,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("sns_topic", "sns_topic_arn", "topic", "topics"), "write its ARN as `actions: [ARN]`"
         ),
-        **dict.fromkeys(("actions_enabled", "enabled"), _NO_ALARMS),
+        "enabled": _NO_ALARMS,
     },
     "ScalingPolicy": {
         **_OF_A_POLICY,

@@ -1,6 +1,7 @@
 """Alarms and dashboards."""
 
 import json
+from dataclasses import dataclass
 
 from emulator.cloudformation.handlers.base import (
     Handler,
@@ -16,19 +17,29 @@ from emulator.cloudformation.refusals import ResourceFailedError
 _SERVICE = "cloudwatch"
 
 
+@dataclass(frozen=True)
 class Alarm:
-    """An alarm on a metric."""
+    """An alarm, whose name no other in the account and region has; ``operation`` makes it."""
 
+    operation: str
     name_property = "AlarmName"
 
     def create(self, place: Place, properties: Properties, name: str) -> Made:
-        request = request_of(_SERVICE, "PutMetricAlarm", properties)
-        place.call(_SERVICE, "PutMetricAlarm", request | {"AlarmName": name})
+        # By default, DescribeAlarms returns alarms on metrics only.
+        asked = {"AlarmNames": [name], "AlarmTypes": ["MetricAlarm", "CompositeAlarm"]}
+        there = place.call(_SERVICE, "DescribeAlarms", asked)
+        if there["MetricAlarms"] or there.get("CompositeAlarms"):
+            raise ResourceFailedError(f"Resource with identifier '{name}' already exists.")
+        return self._put(place, properties, name)
+
+    def _put(self, place: Place, properties: Properties, name: str) -> Made:
+        request = request_of(_SERVICE, self.operation, properties)
+        place.call(_SERVICE, self.operation, request | {"AlarmName": name})
         arn = f"arn:aws:cloudwatch:{place.region}:{place.number}:alarm:{name}"
         return Made(name, {"Arn": arn})
 
     def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
-        self.create(place, {key: it for key, it in after.items() if key != "Tags"}, made.physical_id)
+        self._put(place, {key: it for key, it in after.items() if key != "Tags"}, made.physical_id)
         added, removed = tag_changes(before, after)
         if added:
             tags = {"ResourceARN": made.attributes["Arn"], "Tags": as_list(added)}
@@ -62,4 +73,8 @@ class Dashboard:
         place.call(_SERVICE, "DeleteDashboards", {"DashboardNames": [made.physical_id]})
 
 
-HANDLERS: dict[str, Handler] = {"AWS::CloudWatch::Alarm": Alarm(), "AWS::CloudWatch::Dashboard": Dashboard()}
+HANDLERS: dict[str, Handler] = {
+    "AWS::CloudWatch::Alarm": Alarm("PutMetricAlarm"),
+    "AWS::CloudWatch::CompositeAlarm": Alarm("PutCompositeAlarm"),
+    "AWS::CloudWatch::Dashboard": Dashboard(),
+}

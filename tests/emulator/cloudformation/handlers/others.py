@@ -1,10 +1,11 @@
 """Types that CDK's bootstrap stack and users' own stacks need: moto creates them, or they are only recorded."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from emulator.cloudformation.handlers.base import Handler, Made, Place, Properties
+from emulator.cloudformation.handlers.base import Handler, Made, Place, Properties, as_list, tags_of
 from emulator.cloudformation.registry import registered
 from moto.cloudformation.parsing import get_model_map
 
@@ -26,6 +27,101 @@ class Nothing:
 
     def delete(self, place: Place, made: Made, properties: Properties) -> None:
         """There is nothing to delete."""
+
+
+class TopicPolicy:
+    """The policy of topics, in place of the one that a topic has when it is made."""
+
+    name_property = None
+
+    def create(self, place: Place, properties: Properties, name: str) -> Made:
+        self._put(place, properties)
+        return Made(uuid4().hex, {})
+
+    def _put(self, place: Place, properties: Properties) -> None:
+        text = json.dumps(properties["PolicyDocument"])
+        for topic in properties["Topics"]:
+            request = {"TopicArn": topic, "AttributeName": "Policy", "AttributeValue": text}
+            place.call("sns", "SetTopicAttributes", request)
+
+    def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
+        self._put(place, after)
+        return made
+
+    def delete(self, place: Place, made: Made, properties: Properties) -> None:
+        """The topics are deleted next, or have another policy already."""
+
+
+class Topic:
+    """A topic; moto's own model drops its key and its tags."""
+
+    name_property = "TopicName"
+
+    def create(self, place: Place, properties: Properties, name: str) -> Made:
+        attributes = {key: properties[key] for key in ("DisplayName", "KmsMasterKeyId") if key in properties}
+        request = {"Name": name, "Attributes": attributes, "Tags": as_list(tags_of(properties))}
+        arn = place.call("sns", "CreateTopic", request)["TopicArn"]
+        return Made(arn, {"TopicArn": arn, "TopicName": name})
+
+    def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
+        for key in ("DisplayName", "KmsMasterKeyId"):
+            if before.get(key) != after.get(key):
+                request = {"TopicArn": made.physical_id, "AttributeName": key}
+                place.call("sns", "SetTopicAttributes", request | {"AttributeValue": after.get(key, "")})
+        return made
+
+    def delete(self, place: Place, made: Made, properties: Properties) -> None:
+        place.call("sns", "DeleteTopic", {"TopicArn": made.physical_id})
+
+
+class Bucket:
+    """A bucket with its settings; one that is not empty cannot be deleted."""
+
+    name_property = "BucketName"
+
+    def create(self, place: Place, properties: Properties, name: str) -> Made:
+        bucket = {"Bucket": name.lower()}
+        where = {} if place.region == "us-east-1" else {"LocationConstraint": place.region}
+        located = {"CreateBucketConfiguration": where} if where else {}
+        place.client("s3").create_bucket(**bucket, **located)
+        self._set(place, bucket, properties)
+        arn = f"arn:aws:s3:::{bucket['Bucket']}"
+        return Made(
+            bucket["Bucket"], {"Arn": arn, "RegionalDomainName": f"{bucket['Bucket']}.s3.amazonaws.com"}
+        )
+
+    def _set(self, place: Place, bucket: dict[str, str], properties: Properties) -> None:
+        s3 = place.client("s3")
+        if "BucketEncryption" in properties:
+            rules = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+            said = [
+                {
+                    "ApplyServerSideEncryptionByDefault": it["ServerSideEncryptionByDefault"],
+                    "BucketKeyEnabled": it.get("BucketKeyEnabled", False),
+                }
+                for it in rules
+            ]
+            s3.put_bucket_encryption(**bucket, ServerSideEncryptionConfiguration={"Rules": said})
+        if "LifecycleConfiguration" in properties:
+            written = [_lifecycle_rule(it) for it in properties["LifecycleConfiguration"]["Rules"]]
+            s3.put_bucket_lifecycle_configuration(**bucket, LifecycleConfiguration={"Rules": written})
+        if "PublicAccessBlockConfiguration" in properties:
+            blocked = properties["PublicAccessBlockConfiguration"]
+            s3.put_public_access_block(**bucket, PublicAccessBlockConfiguration=blocked)
+
+    def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
+        self._set(place, {"Bucket": made.physical_id}, after)
+        return made
+
+    def delete(self, place: Place, made: Made, properties: Properties) -> None:
+        place.client("s3").delete_bucket(Bucket=made.physical_id)
+
+
+def _lifecycle_rule(written: Properties) -> dict[str, Any]:
+    rule = {key: it for key, it in written.items() if key not in ("Id", "ExpirationInDays")}
+    if "ExpirationInDays" in written:
+        rule["Expiration"] = {"Days": written["ExpirationInDays"]}
+    return {"ID": written["Id"], "Filter": {"Prefix": ""}, **rule}
 
 
 @dataclass(frozen=True)
@@ -81,12 +177,13 @@ _BY_MOTO = (
     "AWS::IAM::Policy",
     "AWS::KMS::Alias",
     "AWS::KMS::Key",
-    "AWS::S3::Bucket",
-    "AWS::SNS::Topic",
     "AWS::SSM::Parameter",
 )
 HANDLERS: dict[str, Handler] = {
     "AWS::CDK::Metadata": Nothing(),
+    "AWS::S3::Bucket": Bucket(),
     "AWS::S3::BucketPolicy": Nothing(),
+    "AWS::SNS::Topic": Topic(),
+    "AWS::SNS::TopicPolicy": TopicPolicy(),
     **{name: ByMoto(name) for name in _BY_MOTO},
 }

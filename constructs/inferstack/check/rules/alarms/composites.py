@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from inferstack.check.rules.base import ALARM_PAGE, AWS, error, warning
-from inferstack.facts.alarms import OwnAlarm, foreign_alarms, named_alarms, own_alarms, rollbacks
+from inferstack.facts.alarms import (
+    OwnAlarm,
+    alarms_block,
+    foreign_alarms,
+    named_alarms,
+    own_alarms,
+    rollbacks,
+)
 from inferstack.facts.composite_alarms import (
     Composite,
     chosen_names,
@@ -108,14 +115,21 @@ def composites_notify(spec: ModelSpec) -> Iterator[Problem]:
     for path, arn in _actions_of_composites(spec):
         if arn_fields(arn)[2:3] == ["autoscaling"]:
             message = f"a composite alarm cannot trigger a {policy}"
-            yield Problem(path, message, "let an alarm of `step_policies` trigger it")
+            fix = "let an alarm of `step_policies` trigger it"
+            if isinstance(path[-1], str):
+                fix = "write `actions` of its own: it has those of all alarms, and one is a scaling policy"
+            yield Problem(path, message, fix)
 
 
 def _actions_of_composites(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Each action of a composite alarm; where it has none of its own, those of all alarms are its actions."""
     for it in composite_alarms(spec):
         for key in ACTION_KEYS:
-            for index, arn in enumerate(getattr(it.block, key) or ()):
-                yield (*it.path, key, index), arn
+            own = getattr(it.block, key)
+            if own is None:
+                yield from ((it.path, arn) for arn in getattr(alarms_block(spec), key))
+            else:
+                yield from (((*it.path, key, index), arn) for index, arn in enumerate(own))
 
 
 @error("IS294", ALARM_PAGE)
