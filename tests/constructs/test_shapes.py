@@ -51,6 +51,15 @@ COVERED = {
         "ProvisionedConcurrency=2 ScalableDimension=sagemaker:variant:DesiredProvisionedConcurrency",
     ),
     "asynchronous with topics": ("asynchronous", "SuccessTopic ErrorTopic S3FailurePath"),
+    "bucket and topics that the stack makes": (
+        "asynchronous-made",
+        "SSEAlgorithm=aws:kms BlockPublicPolicy=True ExpirationInDays=30 DestinationBucketName=acme-access-logs "
+        "TopicName=dubbing-done KmsMasterKeyId=alias/studio aws:SecureTransport=false Sid=ReadRequests",
+    ),
+    "named and composite alarms, and tags of single resources": (
+        "asynchronous-made",
+        "AlarmName=dubbing-slow ActionsEnabled=False AlarmName=dubbing-sick AlarmRule Value=speech Value=studio",
+    ),
     "scaling on backlog down to zero": (
         "asynchronous",
         "MetricName=ApproximateBacklogSizePerInstance MinCapacity=0 MetricName=HasBacklogWithoutCapacity",

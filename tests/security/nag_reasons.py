@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from inferstack.check.load import LoadedSpec
+from inferstack.facts.async_inference import created
 from inferstack.facts.walk import components, every_variant, hosts, is_async
 from inferstack.resolve import resolve_template
 
@@ -155,6 +156,29 @@ REQUESTS = _of_the_role(
     _holds_requests,
     "Clients of an asynchronous endpoint name their requests; the spec lets the role read under one prefix.",
 )
+_OF_THE_BUCKET = r"Resource::<AsyncBucket\.Arn>/(requests|responses|failures)/\*"
+MADE_FOR_REQUESTS = (
+    Reason(
+        "AwsSolutions-IAM5",
+        POLICY,
+        _OF_THE_BUCKET,
+        lambda loaded, _: created(loaded.spec).bucket is not None,
+        "Clients and SageMaker name the objects in these folders of the bucket that the stack makes.",
+    ),
+    *(
+        Reason(
+            f"NIST.800.53.R5-S3Bucket{what}Enabled",
+            "AsyncBucket",
+            "",
+            lambda loaded, _: created(loaded.spec).bucket is not None,
+            because,
+        )
+        for what, because in {
+            "Replication": "Responses are read where they are made, and can be made again from the requests.",
+            "Versioning": "Each response has a name of its own, and is never overwritten.",
+        }.items()
+    ),
+)
 LOCAL_DISK = Reason(
     NO_KEY,
     "EndpointConfig",
@@ -179,4 +203,4 @@ OF_THE_EXAMPLES = (
         "An example without `alarms.actions` has nobody on call: its alarms colour the dashboard.",
     ),
 )
-REASONS = (*OF_THE_ROLE, REQUESTS, LOCAL_DISK, *OF_THE_EXAMPLES)
+REASONS = (*OF_THE_ROLE, REQUESTS, *MADE_FOR_REQUESTS, LOCAL_DISK, *OF_THE_EXAMPLES)

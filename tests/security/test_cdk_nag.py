@@ -150,3 +150,22 @@ def test_the_line_turns_its_finding_off(rule: str, line: dict[str, Any]) -> None
     without, having = (nags({"one": spec("single", it)}) for it in (base, {**base, **line}))
     assert rule in {nag.rule for nag in without}
     assert rule not in {nag.rule for nag in having}
+
+
+BUCKET = {"endpoint_config": {"async_inference_config": {"create": {"bucket": {}, "error_topic": {}}}}}
+
+
+def test_of_a_bucket_that_the_stack_makes_one_line_each_avoids_the_rest() -> None:
+    lines: dict[str, dict[str, Any]] = {
+        "create": {"bucket": {"logging_configuration": {"destination_bucket_name": "acme-logs"}}},
+        "output_config": {"kms_key_id": KEY},
+    }
+    bare = {"one": spec("single", BUCKET)}
+    full = {"one": spec("single", merged(BUCKET, {"endpoint_config": {"async_inference_config": lines}}))}
+    avoided = {(nag.resource, nag.rule) for nag in unexplained(nags(bare), bare)}
+    assert avoided == {
+        ("AsyncBucket", "AwsSolutions-S1"),
+        ("AsyncBucket", "NIST.800.53.R5-S3BucketLoggingEnabled"),
+        ("AsyncBucket", "NIST.800.53.R5-S3DefaultEncryptionKMS"),
+    }
+    assert unexplained(nags(full), full) == []

@@ -79,17 +79,18 @@ def wordy_components(count: int) -> dict[str, Any]:
     return merged(merged(data, {"inference_components": {"chat": None}}), both)
 
 
+def resolved(base: str, change: str = "{}", region: str | None = "us-east-1") -> Template:
+    """The template of a base spec with a change merged in."""
+    data = merged(yaml.safe_load(BASES[base]), yaml.safe_load(change))
+    return resolve_template(
+        parse_spec(data).spec, region=region, source_of=lambda path: "/".join(map(str, path))
+    )
+
+
 @pytest.fixture
 def resolve() -> Resolved:
-    """``resolve("single", "alarms: false")``: the template of a base spec with a change merged in."""
-
-    def template(base: str, change: str = "{}", region: str | None = "us-east-1") -> Template:
-        data = merged(yaml.safe_load(BASES[base]), yaml.safe_load(change))
-        return resolve_template(
-            parse_spec(data).spec, region=region, source_of=lambda path: "/".join(map(str, path))
-        )
-
-    return template
+    """``resolve("single", "alarms: false")``: the same as a fixture."""
+    return resolved
 
 
 def of_type(template: Template, type_name: str) -> dict[str, Any]:

@@ -59,6 +59,9 @@ CALLS = {
         "application-autoscaling", "PutScalingPolicy", filled_in=_SCALED, kept=frozenset({"ScalingTargetId"})
     ),
     "AWS::CloudWatch::Alarm": Call("cloudwatch", "PutMetricAlarm", filled_in={"AlarmName": "alarm"}),
+    "AWS::CloudWatch::CompositeAlarm": Call(
+        "cloudwatch", "PutCompositeAlarm", filled_in={"AlarmName": "any"}
+    ),
 }
 
 _REFERENCES = {
@@ -111,6 +114,8 @@ def _input(service: str, operation: str) -> StructureShape:
 def deployed(value: Any) -> Any:
     """The value with plausible samples for intrinsic functions."""
     match value:
+        case {"Ref": str() as logical_id} if logical_id.endswith("Topic"):
+            return "arn:aws:sns:us-east-1:111122223333:topic"
         case {"Ref": _}:
             return "arn:aws:autoscaling:us-east-1:111122223333:scalingPolicy:1"
         case {"Fn::GetAtt": [_, attribute]}:
@@ -130,7 +135,8 @@ def deployed(value: Any) -> Any:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    return PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    # What is no pseudo parameter is a resource, which is named here.
+    return PLACEHOLDER.sub(lambda found: values.get(found[1], "resource-1"), text)
 
 
 # ---------------------------------------------------------------- the walk
