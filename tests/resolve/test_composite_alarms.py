@@ -29,6 +29,10 @@ def composite(rule: str, base: str = "single", rules: str = RULES) -> str:
         ("(TRUE OR ALARM(ModelLatency/AllTraffic))", '(TRUE OR ALARM("AlarmSlow"))'),
         ('INSUFFICIENT_DATA("Invocations")', 'INSUFFICIENT_DATA("AlarmInvocationsSumAllTraffic")'),
         ("ALARM(arn:aws:cloudwatch:us-east-1:1:alarm:x)", 'ALARM("arn:aws:cloudwatch:us-east-1:1:alarm:x")'),
+        (
+            '(OK("arn:aws:cloudwatch:us-east-1:1:alarm:( x )"))',
+            '(OK("arn:aws:cloudwatch:us-east-1:1:alarm:( x )"))',
+        ),
     ],
 )
 def test_names_in_an_expression_become_references(written: str, made: str) -> None:
@@ -40,6 +44,11 @@ def test_a_metric_of_several_alarms_stands_for_any_of_them() -> None:
     text = composite("NOT ALARM(InvocationsPerCopy)", "components", rules)
     one = 'ALARM("AlarmInvocationsPerCopySumChat")'
     assert text == f"NOT ({one} OR {one})"
+
+
+def test_an_alarm_with_a_placeholder_in_its_name_is_still_an_own_one() -> None:
+    rules = "rules: [{metric: ModelLatency, threshold: 1 s, alarm_name: 'slow-${AWS::Region}'}]"
+    assert composite("ALARM(slow-${AWS::Region})", rules=rules).startswith('ALARM("AlarmSlowAWSRegion')
 
 
 def test_the_name_of_an_alarm_is_its_identity() -> None:

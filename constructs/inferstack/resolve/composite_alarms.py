@@ -1,10 +1,7 @@
 """Composite alarms: their expressions, with references to the spec's own alarms."""
 
-import re
-from collections.abc import Iterator
-
 from inferstack.facts.alarms import alarms_block
-from inferstack.facts.composite_alarms import Composite, composite_alarms, is_called, is_elsewhere
+from inferstack.facts.composite_alarms import Composite, composite_alarms, is_called
 from inferstack.format.alarms import COMPOSITE_ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, told_by
@@ -36,12 +33,11 @@ def composite_id(it: Composite) -> str:
 
 
 def _rule(spec: ModelSpec, it: Composite) -> Value:
-    parts = [
-        part if isinstance(part, str) else _asked(spec, part)
-        for part in parsed_alarm_rule(it.block.alarm_rule)
-    ]
-    text = re.sub(r"\( | (?=\))", lambda found: found[0].strip(), " ".join(parts))
-    return substituted(text, attributes=_ids(spec))
+    text = ""
+    for part in parsed_alarm_rule(it.block.alarm_rule):
+        space = "" if text.endswith("(") or part == ")" else " "
+        text += space + (part if isinstance(part, str) else _asked(spec, part))
+    return substituted(text.lstrip(), attributes=_ids(spec))
 
 
 def _asked(spec: ModelSpec, state: State) -> str:
@@ -50,15 +46,13 @@ def _asked(spec: ModelSpec, state: State) -> str:
     return asked[0] if len(asked) == 1 else f"({' OR '.join(asked)})"
 
 
-def _meant(spec: ModelSpec, name: str) -> Iterator[str]:
-    """The alarms that a name stands for: references to those of the spec, or the ARN of another."""
+def _meant(spec: ModelSpec, name: str) -> list[str]:
+    """The alarms that a name stands for: references to those of the spec, or another as it is named."""
     keys = {it.key: it for it in composite_alarms(spec)}
-    if is_elsewhere(name):
-        yield name
-    elif name in keys:
-        yield f"${{{composite_id(keys[name])}}}"
-    else:
-        yield from (f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if is_called(alarm, name))
+    if name in keys:
+        return [f"${{{composite_id(keys[name])}}}"]
+    own = [f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if is_called(alarm, name)]
+    return own or [name]
 
 
 def _ids(spec: ModelSpec) -> list[str]:

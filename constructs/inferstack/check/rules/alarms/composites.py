@@ -61,9 +61,10 @@ def rule_is_an_expression(spec: ModelSpec) -> Iterator[Problem]:
 
 def _children(spec: ModelSpec, name: str) -> list[object]:
     """The alarms that a name in an expression stands for."""
-    if is_elsewhere(name) or name in _keys(spec):
+    if name in _keys(spec):
         return [name]
-    return [id(alarm) for alarm in own_alarms(spec) if is_called(alarm, name)]
+    own: list[object] = [id(alarm) for alarm in own_alarms(spec) if is_called(alarm, name)]
+    return own or ([name] if is_elsewhere(name) else [])
 
 
 def _keys(spec: ModelSpec) -> list[str]:
