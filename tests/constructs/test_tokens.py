@@ -22,9 +22,10 @@ SPECS = sorted([*(ROOT / "tests/shapes").glob("*.yaml"), *(ROOT / "model_specs")
 NUMBER = -1.8881545897087503e289
 
 # A name that is referred to must be in the spec literally.
-REFERENCES = {"IS202", "IS206", "IS207", "IS281", "IS430", "IS802"}
+REFERENCES = {"IS124", "IS202", "IS206", "IS207", "IS281", "IS430", "IS802"}
 LEFT_OUT = {"kind", "env", "stages", "ignore", "load_test"}
-IAM_ARN = re.compile(r"\*|<\d+\.Arn>|arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}|\*|aws)?:\S+")
+# Of a bucket of the stack, objects are meant; what a topic refers to itself by is its ARN.
+IAM_ARN = re.compile(r"\*|<\d+\.Arn>(/\w+/\*)?|<\d+\.None>|arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}|\*|aws)?:\S+")
 TOKEN_LEFT = re.compile(r"[$#]\{Token\[|1\.888|1888154589")
 
 

@@ -123,6 +123,7 @@ _BY_NAME = {
     "instance_type": "it chooses images and the alarms on GPUs",
     "model_cache_setting": "it decides which alarms there are",
     "repository_access_mode": "it decides whether the role pulls the image",
+    "alarm_rule": "the alarms that it names are looked up in the spec",
     "metric": "it chooses namespace, dimensions and unit",
     "statistic": "CloudFormation has a property for simple ones and one for others",
 }
