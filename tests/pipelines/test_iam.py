@@ -19,7 +19,6 @@ from support.validators import cfn_lint_findings, validate_findings
 
 from inferstack.check.files import spec_files
 from inferstack.check.load import load_spec
-from inferstack.constructs import InferenceEndpoint
 from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.resolve import resolve_template
 from inferstack.source.document import read_document

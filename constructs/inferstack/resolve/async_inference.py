@@ -21,6 +21,7 @@ from inferstack.resolve.resource import Resource, Resources, Value, get_att, pre
 
 ASYNC_BUCKET = "AsyncBucket"
 BUCKET_TYPE, TOPIC_TYPE = "AWS::S3::Bucket", "AWS::SNS::Topic"
+BUCKET_POLICY_TYPE, TOPIC_POLICY_TYPE = "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"
 REQUESTS, RESPONSES, FAILURES = "requests", "responses", "failures"
 """Folders of the bucket."""
 _POLICY = "Policy"
@@ -124,7 +125,7 @@ def _bucket(bucket: AsyncBucket, key: str | None) -> Resources:
     return {
         ASYNC_BUCKET: Resource(BUCKET_TYPE, made, path, stays=True),
         # A bucket that stays keeps its policy, too.
-        f"{ASYNC_BUCKET}{_POLICY}": Resource("AWS::S3::BucketPolicy", policy, path, stays=True),
+        f"{ASYNC_BUCKET}{_POLICY}": Resource(BUCKET_POLICY_TYPE, policy, path, stays=True),
     }
 
 
@@ -151,7 +152,7 @@ def _topic(name: str, topic: AsyncTopic, key: str | None) -> Resources:
     policy = {"Topics": [ref(logical_id)], "PolicyDocument": _only_tls("sns:Publish", [ref(logical_id)])}
     return {
         logical_id: Resource(TOPIC_TYPE, made, path),
-        f"{logical_id}{_POLICY}": Resource("AWS::SNS::TopicPolicy", policy, path),
+        f"{logical_id}{_POLICY}": Resource(TOPIC_POLICY_TYPE, policy, path),
     }
 
 
