@@ -26,6 +26,8 @@ JUNK = {
     "pipe/1/.gitkeep": "",
     "__MACOSX/net/._config.pbtxt": "mac",
     ".ipynb_checkpoints/": "",
+    "net/1/.inferstack-0123456789ab.part": "half",
+    ".inferstack-ba9876543210.part": "half",
 }
 
 
@@ -104,12 +106,14 @@ def test_an_empty_version_folder_is_kept(tmp_path: Path) -> None:
 def test_junk_is_left_out_and_said_so(tmp_path: Path) -> None:
     plan = planned(lay_out(tmp_path / "models", {**PIPE, **JUNK, "README.md": "hello"}))
     assert [left.name for left in plan.left_out] == [
+        ".inferstack-ba9876543210.part",
         ".ipynb_checkpoints",
         "README.md",
         "__MACOSX",
         "net/.DS_Store",
         "net/.ipynb_checkpoints",
         "net/1/._model.py",
+        "net/1/.inferstack-0123456789ab.part",
         "net/1/__pycache__",
         "pipe/1/.gitkeep",
     ]

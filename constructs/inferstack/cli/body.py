@@ -17,7 +17,7 @@ from inferstack.facts.walk import components, is_async, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import printable
 from inferstack.problems.words import choose, listed
-from inferstack.triton.archive.packing import complete_or_absent
+from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repositories import repositories_at
 

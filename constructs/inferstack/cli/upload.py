@@ -35,8 +35,9 @@ from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.format.kinds import ModelSpec
 from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names
-from inferstack.triton.archive.packing import Packed, complete_or_absent
+from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan
+from inferstack.triton.archive.writing import complete_or_absent
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Checking models and packing them both ask here, so that neither accepts what the
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
@@ -84,6 +85,8 @@ JUNK = {
 """Names of files and folders, and what they are."""
 
 _APPLE_DOUBLE = "._"
+UNFINISHED = ".inferstack-*.part"
+"""Names of files that inferstack is still writing, or that it was killed over."""
 
 
 def why_junk(path: str) -> str | None:
@@ -94,6 +97,8 @@ def why_junk(path: str) -> str | None:
 def _why_junk(name: str) -> str | None:
     if name.startswith(_APPLE_DOUBLE):
         return "attributes that macOS keeps beside a file"
+    if fnmatchcase(name, UNFINISHED):
+        return "left by an inferstack that was killed"
     return JUNK.get(name)
 
 

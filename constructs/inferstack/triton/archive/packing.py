@@ -4,22 +4,19 @@ The bytes depend on names, content and the executable bit, and on nothing else. 
 rest of the mode only reflect the machine that packs, so they are constant.
 """
 
-import errno
 import hashlib
-import os
-import secrets
 import struct
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 from inferstack.problems import Problem, SpecError
 from inferstack.triton.archive.entries import UNREADABLE, ArchiveEntry, LocalFile, LocalFileError
 from inferstack.triton.archive.plan import Plan
+from inferstack.triton.archive.writing import complete_or_absent
 
 OPEN_MODE = 0o755
 FILE_MODE = 0o644
@@ -52,45 +49,6 @@ class Packed:
     tar_sha256: str
     file_sha256: str
     contents: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-
-@contextmanager
-def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
-    """Opens a file for writing that takes the name ``target`` when the block ends without an exception.
-
-    Until then it is a hidden file beside ``target``, which any exception removes, also an interruption; an
-    older file of that name then stays as it was. At the end, content and name have reached the disk.
-
-    Raises:
-        OSError: when the file cannot be written, with the name of ``target``.
-    """
-    if not target.name:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(target))
-    unfinished = target.with_name(f".inferstack-{secrets.token_hex(6)}.part")
-    try:
-        with unfinished.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(target)
-    except BaseException as error:
-        unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            # The name that the user knows, for the message.
-            error.filename, error.filename2 = os.fspath(target), None
-        raise
-    _keep_name(target.parent)
-
-
-def _keep_name(folder: Path) -> None:
-    """Flushes the folder itself to disk, with the new name in it, where the system can do that."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # ---------------------------------------------------------------- gzip that stores and does not compress
