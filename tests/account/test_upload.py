@@ -2,17 +2,21 @@
 
 import base64
 import hashlib
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from boto3.s3.transfer import TransferConfig
 from support.s3 import BUCKET, Cloud, Faults
 
 from inferstack.account.bucket import Encryption, S3Place
+from inferstack.account.checksums import PART, Archive, has_the_bytes, part_size
 from inferstack.account.connection import AccountError, connect
-from inferstack.account.upload import COPIED, PART, UPLOADED, WAS_THERE, Archive, part_size, upload
+from inferstack.account.upload import COPIED, UPLOADED, WAS_THERE, Transfer, upload
 
 PLACE = S3Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
+NEW = S3Place(BUCKET, "new/model.tar.gz")
 MIB = 1 << 20
 
 
@@ -104,7 +108,9 @@ def test_what_is_there_and_encrypted_otherwise_is_an_error_that_says_what_to_run
         put(one, *asked)
     assert f"encrypted with aws:kms by {KMS[1]}, not as --sse {asked[0]}" in str(raised.value)
     options = f"--sse {asked[0]}" + (f" --sse-kms-key-id {asked[1]}" if len(asked) > 1 else "")
-    assert str(raised.value).endswith(f"again: aws s3 cp {PLACE} {PLACE} {options}")
+    assert str(raised.value).endswith(
+        f"again: aws s3 cp {PLACE} {PLACE} {options} --checksum-algorithm SHA256"
+    )
     assert faults.operations().count("PutObject") == 1
 
 
@@ -150,6 +156,100 @@ def test_an_archive_that_changed_after_it_was_packed_is_not_uploaded(cloud: Clou
     assert cloud.objects() == {}
 
 
+LARGE = bytes(2 * PART)
+OTHER = bytes(PART) + b"1" * PART
+REWRITTEN = {"other": OTHER, "shorter": b"short", "longer": OTHER + OTHER, "gone": b""}
+
+
+@pytest.mark.parametrize("content", REWRITTEN.values(), ids=REWRITTEN)
+def test_an_archive_that_is_rewritten_between_its_parts_leaves_nothing_in_s3(
+    content: bytes, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, LARGE)
+    faults.before["CreateMultipartUpload"] = lambda: one.path.write_bytes(content)
+    with pytest.raises(AccountError, match="changed after it was packed"):
+        put(one)
+    assert cloud.objects() == {}
+    assert cloud.unfinished() == []
+
+
+@pytest.mark.parametrize(("size", "operation"), [(7, "PutObject"), (len(LARGE), "CreateMultipartUpload")])
+def test_an_archive_that_another_run_replaces_is_sent_as_it_was(
+    size: int, operation: str, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, bytes(size))
+
+    def replaced() -> None:
+        (tmp_path / "new").write_bytes(OTHER)
+        (tmp_path / "new").replace(one.path)
+
+    faults.before[operation] = replaced
+    assert Transfer(connect(None).s3(), one, PLACE, lambda _: None, Encryption()).send()
+    assert cloud.objects() == {PLACE.key: bytes(size)}
+
+
+@pytest.mark.parametrize("content", [b"short", b"another", OTHER], ids=["shorter", "other", "longer"])
+def test_a_small_archive_that_changed_is_not_sent(
+    content: bytes, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path)
+    one.path.write_bytes(content)
+    with pytest.raises(AccountError, match="changed after it was packed"):
+        put(one)
+    assert cloud.objects() == {}
+
+
+def marked(cloud: Cloud, one: Archive, content: bytes, part: int = PART, **more: str) -> None:
+    """Puts content in the archive's place that says that it is the archive."""
+    config = TransferConfig(multipart_threshold=part, multipart_chunksize=part)
+    arguments = {"Metadata": {"inferstack-sha256": one.sha256}, **more}
+    cloud.s3.upload_fileobj(io.BytesIO(content), BUCKET, PLACE.key, arguments, Config=config)
+
+
+CHECKSUMS = pytest.mark.parametrize(
+    "checksum", [{"ChecksumAlgorithm": "SHA256"}, {}], ids=["sha256", "other"]
+)
+
+
+@CHECKSUMS
+@pytest.mark.parametrize("size", [7, len(LARGE)])
+def test_wrong_bytes_under_the_right_digest_are_never_taken_for_the_archive(
+    size: int, checksum: dict[str, str], cloud: Cloud, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, bytes(size))
+    marked(cloud, one, b"1" * size, **checksum)
+    with pytest.raises(AccountError, match="exists with other content, although it is marked"):
+        put(one)
+    assert put(one, to=NEW, former=PLACE) == (UPLOADED, size)
+    assert cloud.objects()[NEW.key] == bytes(size)
+
+
+@CHECKSUMS
+@pytest.mark.parametrize("part", [PART, 5 * MIB, 64 * MIB])
+def test_the_same_bytes_are_recognized_in_parts_of_any_size(
+    part: int, checksum: dict[str, str], cloud: Cloud, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, OTHER)
+    marked(cloud, one, OTHER, part, **checksum)
+    assert put(one) == (WAS_THERE, 0)
+
+
+def test_the_number_of_parts_that_s3_puts_behind_a_digest_is_no_part_of_it(tmp_path: Path) -> None:
+    # The emulated S3 leaves it out.
+    one = archive(tmp_path, OTHER)
+    parts = b"".join(hashlib.sha256(it).digest() for it in (OTHER[:PART], OTHER[PART:]))
+    digest = base64.b64encode(hashlib.sha256(parts).digest()).decode()
+    assert has_the_bytes(None, {"ChecksumSHA256": f"{digest}-2"}, one, PLACE)
+
+
+def test_what_changed_since_it_was_packed_is_not_compared_either(cloud: Cloud, tmp_path: Path) -> None:
+    one = archive(tmp_path, LARGE)
+    put(one)
+    one.path.write_bytes(OTHER)
+    with pytest.raises(AccountError, match="changed after it was packed"):
+        put(one)
+
+
 def test_a_part_that_fails_for_good_leaves_nothing(cloud: Cloud, faults: Faults, tmp_path: Path) -> None:
     faults.answers["UploadPart"] = [None, (400, "ExpiredToken", "The provided token has expired.")]
     with pytest.raises(AccountError, match="ExpiredToken: The provided token has expired; log in again"):
@@ -175,7 +275,6 @@ def test_parts_are_never_too_many(size: int) -> None:
     assert part >= PART
 
 
-NEW = S3Place(BUCKET, "new/model.tar.gz")
 COPIES = pytest.mark.parametrize(
     ("size", "operation", "last"),
     [(7, "CopyObject", "CopyObject"), (PART + 1, "UploadPartCopy", "CompleteMultipartUpload")],

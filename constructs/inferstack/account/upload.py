@@ -1,39 +1,38 @@
 """Uploads archives to S3: complete or not at all, never over something else, and only once."""
 
-import base64
-import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from inferstack.account.bucket import AS_THE_BUCKET_SAYS, Encryption, S3Place, described
+from inferstack.account.checksums import (
+    Archive,
+    changed,
+    has_the_bytes,
+    of_content,
+    of_parts,
+    of_whole,
+    part_size,
+)
 from inferstack.account.connection import AccountError, error_code, explained
 
 # ---------------------------------------------------------------- Transfers
 #
 # An archive moves in parts, by boto3's own transfers; there is no object before the last part has arrived.
-# Each part has its SHA-256, which S3 checks on arrival, and no transfer overwrites an object of the same
-# name: https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+# The file is opened once, for its digests and for all parts: by then another may have its name. There is no
+# object either unless what arrived, by S3's own SHA-256 of each part, is what was packed. And no transfer
+# overwrites an object of the same name:
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
 
 
-PART = 16 << 20
-"""Bytes of a part; more where an archive would have too many parts. A smaller archive is sent as a whole."""
 DIGEST = "inferstack-sha256"
 """Metadata with an archive's SHA-256: S3 has no digest of the whole of an object that came in parts."""
-_MOST_PARTS = 10_000
-_MIB = 1 << 20
 _TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
 _MAKING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
-
-
-class Archive(NamedTuple):
-    """A file to upload: its size in bytes and SHA-256 in hex."""
-
-    path: Path
-    size: int
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +50,22 @@ class Transfer:
 
         Raises:
             AccountError: when the file changed after it was packed.
-            S3UploadFailedError: when S3 refuses it; the cause is its context.
+            ClientError: when S3 refuses it.
         """
-        from boto3.exceptions import S3UploadFailedError  # noqa: PLC0415 - comes with an extra
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
-        arguments = {**self._of_the_object(), **self._checksum()}
-        told, config = _one_at_a_time(self.progress), self._config()
-        try:
-            self.client.upload_file(str(self.archive.path), *self.place, arguments, told, config)
-        except S3UploadFailedError as error:
-            if error_code(error.__context__) in _TAKEN:
-                return False
-            raise
+        part = part_size(self.archive.size)
+        with self.archive.path.open("rb") as file:
+            content = file if self.archive.size >= part else BytesIO(file.read(part))
+            parts = of_content(content, self.archive, part)
+            content.seek(0)
+            try:
+                with self._prepared(parts) as (arguments, told, config):
+                    self.client.upload_fileobj(content, *self.place, arguments, told, config)
+            except ClientError as error:
+                if error_code(error) in _TAKEN:
+                    return False
+                raise
         return True
 
     def copy(self, source: S3Place, etag: str) -> None:
@@ -74,75 +77,85 @@ class Transfer:
         from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
         # Copying tags would take more rights, and archives that are sent from here have no tags.
-        arguments = {**self._of_the_object(), "ChecksumAlgorithm": "SHA256", "CopySourceIfMatch": etag}
-        arguments |= {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE"}
+        of_a_copy = {"CopySourceIfMatch": etag, "MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE"}
         named = {"Bucket": source.bucket, "Key": source.key}
+        part = part_size(self.archive.size)
+        parts = of_parts(self.archive, part) if self.archive.size >= part else ()
         copied: list[int] = []
-
-        def tell(done: int) -> None:
-            copied.append(done)
-            self.progress(done)
-
-        told, config = _one_at_a_time(tell), self._config()
         try:
-            self.client.copy(named, *self.place, arguments, told, None, config)
+            with self._prepared(parts, copied.append) as (arguments, told, config):
+                self.client.copy(named, *self.place, {**arguments, **of_a_copy}, told, None, config)
         except ClientError:
             self.progress(-sum(copied))
             raise
 
-    def _of_the_object(self) -> dict[str, Any]:
-        return {"Metadata": {DIGEST: self.archive.sha256}, **self.encryption.arguments}
-
-    def _checksum(self) -> dict[str, str]:
-        if self.archive.size < part_size(self.archive.size):
-            return {"ChecksumSHA256": base64.b64encode(bytes.fromhex(self.archive.sha256)).decode()}
-        _expect_unchanged(self.archive)
-        return {"ChecksumAlgorithm": "SHA256"}
-
-    def _config(self) -> Any:
+    @contextmanager
+    def _prepared(
+        self, parts: Sequence[str], count: Callable[[int], None] = lambda _: None
+    ) -> Iterator[tuple[Any, ...]]:
+        """What a transfer needs: arguments, progress, configuration, and checks of the client's requests."""
         from boto3.s3.transfer import TransferConfig  # noqa: PLC0415 - comes with an extra
 
-        for operation in _MAKING:
-            event = f"provide-client-params.s3.{operation}"
-            # The name makes sure that it is registered only once for each client.
-            self.client.meta.events.register(event, _if_absent, f"if-absent-{event}")
         part = part_size(self.archive.size)
         # The other kind of transfer client, which some machines have, does not know the condition.
-        return TransferConfig(
+        config = TransferConfig(
             multipart_threshold=part, multipart_chunksize=part, preferred_transfer_client="classic"
         )
+        lock = threading.Lock()
+
+        def tell(done: int) -> None:
+            with lock:
+                count(done)
+                self.progress(done)
+
+        metadata = {"Metadata": {DIGEST: self.archive.sha256}, "ChecksumAlgorithm": "SHA256"}
+        with _on_requests(self.client, partial(_checked, self.archive, parts)):
+            yield {**metadata, **self.encryption.arguments}, tell, config
 
 
-def part_size(size: int) -> int:
-    """Bytes of each part of an archive: whole MiB, and not more parts than S3 takes.
+@contextmanager
+def _on_requests(client: Any, change: Callable[..., Any]) -> Iterator[None]:
+    """Changes the parameters of each request that makes an object."""
+    names = [f"provide-client-params.s3.{operation}" for operation in _MAKING]
+    for name in names:
+        client.meta.events.register(name, change)
+    try:
+        yield
+    finally:
+        for name in names:
+            client.meta.events.unregister(name, change)
 
-    https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
+
+def _checked(
+    archive: Archive, parts: Sequence[str], params: dict[str, Any], model: Any, **_: object
+) -> dict[str, Any]:
+    """Parameters with the condition that boto3's transfers do not support yet, and with the digests that the
+    object must have.
+
+    Raises:
+        AccountError: when S3 has other parts than the archive's.
     """
-    least = -(-size // _MOST_PARTS)
-    return max(PART, -(-least // _MIB) * _MIB)
+    digests: dict[str, Any] = {}
+    match model.name:
+        case "PutObject":
+            digests["ChecksumSHA256"] = of_whole(archive)
+        case "CompleteMultipartUpload":
+            digests["MultipartUpload"] = {
+                "Parts": _as_packed(archive, parts, params["MultipartUpload"]["Parts"])
+            }
+    return {**params, **digests, "IfNoneMatch": "*"}
 
 
-def _if_absent(params: dict[str, Any], **_: object) -> dict[str, Any]:
-    """Adds the condition that boto3's transfers do not support yet."""
-    return {**params, "IfNoneMatch": "*"}
-
-
-def _one_at_a_time(progress: Callable[[int], None]) -> Callable[[int], None]:
-    lock = threading.Lock()
-
-    def tell(done: int) -> None:
-        with lock:
-            progress(done)
-
-    return tell
-
-
-def _expect_unchanged(archive: Archive) -> None:
-    """Compares the digest of the whole archive here, since S3 only knows those of its parts."""
-    with archive.path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != archive.sha256:
-        raise AccountError(f"{archive.path} changed after it was packed; run the command again")
+def _as_packed(
+    archive: Archive, digests: Sequence[str], arrived: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The parts with the digests that they must have, whether or not S3 says those that they do have."""
+    if len(arrived) != len(digests):
+        raise changed(archive)
+    parts = [{**part, "ChecksumSHA256": digest} for part, digest in zip(arrived, digests, strict=True)]
+    if any(part | one != part for part, one in zip(parts, arrived, strict=True)):
+        raise changed(archive)
+    return parts
 
 
 # ---------------------------------------------------------------- One archive
@@ -181,7 +194,8 @@ def upload(
             there = _look(client, place)
     if there is None:
         raise AccountError(f"{place} was uploaded, but is gone; find out who else writes to the bucket")
-    _expect(there, archive, place)
+    with explained(f"{place} cannot be compared"):
+        _expect(client, there, archive, place)
     _expect_encrypted(there, encryption, place)
     return Stored(outcome, there.get("SSEKMSKeyId"))
 
@@ -190,7 +204,7 @@ def _look(client: Any, place: S3Place) -> Any:
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
     try:
-        return client.head_object(Bucket=place.bucket, Key=place.key)
+        return client.head_object(Bucket=place.bucket, Key=place.key, ChecksumMode="ENABLED")
     except ClientError as error:
         if error_code(error) in ("404", "NoSuchKey", "NotFound"):
             return None
@@ -212,27 +226,35 @@ def _brought(transfer: Transfer, former: S3Place | None) -> str:
 
 def _copied(transfer: Transfer, former: S3Place) -> bool:
     there = _look(transfer.client, former)
-    if there is None or not _holds(there, transfer.archive):
+    if there is None or not _holds(transfer.client, there, transfer.archive, former):
         return False
     transfer.copy(former, there["ETag"])
     return True
 
 
-def _holds(there: Any, archive: Archive) -> bool:
+def _holds(client: Any, there: Any, archive: Archive, place: S3Place) -> bool:
+    return _is_marked(there, archive) and has_the_bytes(client, there, archive, place)
+
+
+def _is_marked(there: Any, archive: Archive) -> bool:
     found = (there["ContentLength"], there.get("Metadata", {}).get(DIGEST))
     return found == (archive.size, archive.sha256)
 
 
-def _expect(there: Any, archive: Archive, place: S3Place) -> None:
-    if _holds(there, archive):
+def _expect(client: Any, there: Any, archive: Archive, place: S3Place) -> None:
+    if not _is_marked(there, archive):
+        digest = there.get("Metadata", {}).get(DIGEST)
+        found = f"exists with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
+    elif not has_the_bytes(client, there, archive, place):
+        found = f"exists with other content, although it is marked as SHA-256 {archive.sha256}"
+    else:
         return
-    digest = there.get("Metadata", {}).get(DIGEST)
-    message = f"{place} exists with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
-    raise AccountError(f"{message}, and is not overwritten; find out who put it there, and remove it")
+    message = f"{place} {found}, and is not overwritten"
+    raise AccountError(f"{message}; find out who put it there, and remove it")
 
 
 def _expect_encrypted(there: Any, encryption: Encryption, place: S3Place) -> None:
     if not encryption.is_of(there):
         message = f"{place} exists, encrypted with {described(there)}, not as {encryption.options} says"
-        again = f"aws s3 cp {place} {place} {encryption.options}"
+        again = f"aws s3 cp {place} {place} {encryption.options} --checksum-algorithm SHA256"
         raise AccountError(f"{message}, and is not uploaded again; have S3 encrypt it again: {again}")

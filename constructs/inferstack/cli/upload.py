@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.account.bucket import Encryption, S3Place, archives_under, client_for, s3_place
+from inferstack.account.checksums import Archive
 from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.keys import advice
-from inferstack.account.upload import Archive, Stored, upload
+from inferstack.account.upload import Stored, upload
 from inferstack.check.load import LoadedSpec
 from inferstack.check.lock.destinations import Destination, destinations_of
 from inferstack.check.lock.differences import locked_archive, repositories_for
