@@ -29,8 +29,8 @@ from inferstack.check.lock.file import (
     read_lock,
     upload_of,
     with_uploads,
-    written,
 )
+from inferstack.check.lock.update import update_lock
 from inferstack.cli.packing import has_nothing_to_pack, packed, plans_for
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.format.kinds import ModelSpec
@@ -38,7 +38,6 @@ from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names
 from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan
-from inferstack.triton.archive.writing import complete_or_absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +178,9 @@ def _tell_of_keys(keys: Mapping[str, S3Place], spec: ModelSpec, connection: Conn
 
 def _write_lock(uploads: Uploads, spec: Path, stage: str | None) -> None:
     path = lock_path(spec)
+    stages = stage_names(read_document(spec))
     # Read again, since somebody may have uploaded another stage in the meantime.
-    before = _lock_of(spec)
-    now = with_uploads(before, uploads, stage=stage, stages=stage_names(read_document(spec)))
-    if now == before:
+    if update_lock(spec, lambda before: with_uploads(before, uploads, stage=stage, stages=stages)):
+        tell(f"{path}: written; commit it with {spec.name}")
+    else:
         tell(f"{path}: unchanged")
-        return
-    with complete_or_absent(path) as file:
-        file.write(written(now).encode())
-    tell(f"{path}: written; commit it with {spec.name}")

@@ -6,7 +6,8 @@
 diff and lead to a new model, and with it to an update of the endpoint; reverting the commit brings the old
 weights back. Nothing here talks to AWS: every upload stays where it is, under a name of its own.
 
-    file.py          what a lock holds; reads and writes it, and adds uploads to it
+    file.py          what a lock holds; reads it, and adds uploads to it
+    update.py        changes the file, one process at a time
     destinations.py  where a spec's archives are uploaded to, and which files only the lock knows of
     differences.py   compares the spec and the files on this machine with what was uploaded
     applying.py      puts the URLs of what was uploaded into the spec
