@@ -48,6 +48,7 @@ API_ONLY_STRUCTURES = (
     ("application-autoscaling", "ScalableTargetAction"),
     ("iam", "CreatePolicyRequest"),
     ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
+    ("sagemaker", "DescribeModelPackageGroupInput"),
     ("sagemaker", "ModelLatencyThreshold"),
     ("sagemaker", "Phase"),
     ("sagemaker", "RecommendationJobPayloadConfig"),

@@ -1,6 +1,7 @@
 """An S3 on this machine, and what goes wrong on the way to it."""
 
 import io
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ BUCKET = "acme-models"
 ACCOUNT = "123456789012"
 
 Answer = tuple[int, str, str]
-"""Status, code and message that AWS answers with."""
+"""Status, code and message that AWS answers with; of SageMaker, with status 200, the answer itself."""
 
 
 class _Body(io.BytesIO):
@@ -60,6 +61,9 @@ def _text(value: object) -> str:
 
 def _response(request: Any, answer: Answer) -> AWSResponse:
     status, code, message = answer
+    if "SageMaker" in _text(request.headers.get("X-Amz-Target", "")):
+        body = message if status == 200 else json.dumps({"__type": code, "message": message})
+        return AWSResponse(request.url, status, {"content-type": "application/json"}, _Body(body.encode()))
     body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
     if "GetCallerIdentity" in str(request.body):
         body = f"<ErrorResponse>{body}<RequestId>1</RequestId></ErrorResponse>"

@@ -74,25 +74,29 @@ class AccountError(Exception):
 
 
 @contextmanager
-def explained(what: str) -> Iterator[None]:
-    """Turns boto3's exceptions in the block into an :class:`AccountError` that begins with ``what``."""
+def explained(what: str, *, rights: str = _PERMISSIONS) -> Iterator[None]:
+    """Turns boto3's exceptions in the block into an :class:`AccountError` that begins with ``what``.
+
+    ``rights`` says which rights the block needs.
+    """
     from boto3.exceptions import Boto3Error  # noqa: PLC0415 - comes with an extra
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
 
     try:
         yield
     except (BotoCoreError, ClientError, Boto3Error) as error:
-        raise AccountError(f"{what}: {explanation(error)}") from None
+        raise AccountError(f"{what}: {explanation(error, rights)}") from None
 
 
-def explanation(error: BaseException) -> str:
+def explanation(error: BaseException, rights: str = _PERMISSIONS) -> str:
     """AWS's message, and what helps, where that is known."""
     # A failed transfer wraps what made it fail.
     cause = error.__context__ if hasattr(error.__context__, "response") else error
     code = error_code(cause)
     said = _in_words(cause, code)
     known = _HELP.get(type(cause).__name__ if code is None else code)
-    return said if known is None else f"{said}; {known}"
+    helps = rights if known is _PERMISSIONS else known
+    return said if helps is None else f"{said}; {helps}"
 
 
 def error_code(error: BaseException | None) -> str | None:
@@ -131,6 +135,10 @@ class Connection:
     def s3(self, region: str | None = None) -> Any:
         """A boto3 client of S3, by default for the connection's region."""
         return _client(self.session, "s3", self.region if region is None else region)
+
+    def sagemaker(self, region: str) -> Any:
+        """A boto3 client of SageMaker."""
+        return _client(self.session, "sagemaker", region)
 
     def kms(self, region: str) -> Any:
         """A boto3 client of KMS that gives up early: KMS may be out of reach, and answers are optional."""

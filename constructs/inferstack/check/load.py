@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from inferstack.check.incomplete import problems_beside
 from inferstack.check.lock.applying import apply_lock
-from inferstack.check.lock.file import NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
+from inferstack.check.lock.file import AS_WRITTEN, NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
+from inferstack.check.lock.pins import with_pins_applied
 from inferstack.check.references import (
     LITERAL_PLACEHOLDER,
     literal_placeholders,
@@ -36,7 +37,7 @@ from inferstack.source.stages import at_stage, overridden, stage_names, uses_sta
 class LoadedSpec(msgspec.Struct, frozen=True):
     """A spec without errors, the document that knows where its parts are, and its warnings.
 
-    Where a lock says what was uploaded for it, ``spec`` has the URLs of the uploads.
+    ``spec`` has the URLs of the uploads, and the ARNs of the model packages, that its lock names.
     """
 
     spec: ModelSpec
@@ -68,14 +69,14 @@ def load_spec(
     into the spec as a stage is, after the stage: mappings key by key, anything else as a whole, None removes
     a key.
 
-    With a lock beside the file, the spec names what was uploaded. Pass ``locked=False`` to have it as it is
-    written: packing does, since it makes the next lock.
+    With a lock beside the file, the spec names what was uploaded and pinned. Pass ``locked=False`` to have it
+    as it is written: packing does, since it makes the next lock.
 
     Raises:
         SpecError: with every error found, when there is any.
     """
     document = read_document(path)
-    lock = lock_beside(document) if locked else NO_LOCK
+    lock = lock_beside(document) if locked else AS_WRITTEN
     staged = at_stage(document, stage)
     return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
 
@@ -108,7 +109,10 @@ def structured(spec: ModelSpec) -> LoadedSpec:
         SpecError: with every error found, when there is any.
     """
     document = Document.from_data(msgspec.to_builtins(spec))
-    return LoadedSpec(_typed(document, NO_LOCK), document, None)
+    pinned = with_pins_applied(_typed(document, NO_LOCK), document, None, NO_LOCK)
+    if pinned.problems:
+        raise SpecError(pinned.problems)
+    return LoadedSpec(pinned.spec, document, None)
 
 
 @few_suggestions()
@@ -124,7 +128,7 @@ def check_document(
     specs: list[LoadedSpec] = []
     found: dict[Problem, tuple[Problem, list[str | None]]] = {}
     lock = lock_beside(document)
-    stages = (stage,) if stage is not None else _deployable_stages(document, lock.lock)
+    stages = (stage,) if stage is not None else deployable_stages(document, lock.lock)
     for one in stages:
         try:
             specs.append(_load(at_stage(document, one), one, region, lock))
@@ -148,9 +152,9 @@ def _at_stages(document: Document, problem: Problem, stages: Collection[str | No
     return replace(problem, message=f"{problem.message} ({where})")
 
 
-def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
+def deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
     """The stages to check, None for the spec without a stage. None is left out if the spec uses `${stage}`,
-    or if archives were uploaded for stages only.
+    or if its lock is about stages only.
     """
     names = stage_names(document)
     only = uses_stage(document) or (lock is not None and lock.has_only_stages)
@@ -159,9 +163,12 @@ def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | Non
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
     spec = with_region(_typed(staged, lock), region)
-    applied = apply_lock(spec, staged, stage, lock)
-    loaded = ruled(LoadedSpec(spec, staged, stage, uploaded=applied.uploaded), applied.problems)
-    return replace(loaded, spec=applied.spec)
+    # The rules see pinned model packages, and the URLs of uploads as they are written.
+    pinned = with_pins_applied(spec, staged, stage, lock)
+    applied = apply_lock(pinned.spec, staged, stage, lock)
+    beside = (*applied.problems, *pinned.problems)
+    loaded = ruled(LoadedSpec(pinned.spec, staged, stage, uploaded=applied.uploaded), beside)
+    return replace(loaded, spec=spec if lock.ignored else applied.spec)
 
 
 def _typed(document: Document, lock: FoundLock) -> ModelSpec:
@@ -189,7 +196,7 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
     yield from structural
     # With a lock, files of models need not be on this machine; which ones, only a whole spec can tell.
-    with_models = lock == NO_LOCK
+    with_models = lock in (NO_LOCK, AS_WRITTEN)
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 
 

@@ -22,6 +22,7 @@ _COMMANDS = {
     "render": "print CloudFormation",
     "list": "show what specs make",
     "package": "pack model archives",
+    "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
     "body": "make requests, read answers",
     "explain": "explain a code, key, metric or word",

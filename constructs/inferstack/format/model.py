@@ -147,6 +147,18 @@ class MultiModelConfig(Block):
     request, which suits many models that are each invoked rarely."""
 
 
+class ModelPackage(Block):
+    """A version of a group in the model registry, instead of an image and files."""
+
+    aws_keys: ClassVar = {"group": ("sagemaker:DescribeModelPackageGroupInput", "model_package_group_name")}
+
+    group: str
+    """Name of the model package group, or its ARN if it is in another account."""
+    version: Annotated[int, Meta(ge=1)] | Annotated[str, form("^latest-approved$")]
+    """A version's number, or `latest-approved`: the version that was the newest approved one when
+    `inferstack pin` last wrote it into the lock."""
+
+
 class VpcConfig(Block):
     """The subnets and security groups that the container's network traffic goes through."""
 
@@ -165,7 +177,7 @@ class Container(Block):
 
     image: str | FrameworkImage | None = None
     """An ECR URI, or `{framework, version}` for an image that AWS publishes. Can be left out only with
-    `model_package_name`."""
+    a model package."""
     model_data_url: str | None = None
     """S3 URL of the model: a `model.tar.gz`, or for a multi-model endpoint the prefix (ending in `/`)
     that holds the archives. Overwriting a file under the same URL deploys nothing: use a new S3 key."""
@@ -174,6 +186,8 @@ class Container(Block):
     model_package_name: str | None = None
     """Name or ARN of a model package from the model registry, instead of an image and files. A package from
     AWS Marketplace also needs `enable_network_isolation: true`."""
+    model_package: ModelPackage | None = None
+    """Instead of `model_package_name`: a version of a group in the model registry."""
     inference_specification_name: str | None = None
     """Which inference specification of the model package to use."""
     environment: dict[str, str] | None = None

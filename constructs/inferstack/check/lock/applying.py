@@ -10,7 +10,6 @@ import msgspec
 from inferstack.check.lock import SHARED, STALE
 from inferstack.check.lock.destinations import Destination, destinations_of, uploaded_archives
 from inferstack.check.lock.file import (
-    NO_LOCK,
     FoundLock,
     Lock,
     LockedArchive,
@@ -65,7 +64,7 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: Fo
 def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[Problem]:
     """Reports a spec of the same name beside the file, if one of the two has or will have a lock."""
     block = next(iter(triton_blocks(spec)), None)
-    if document.file == IN_PYTHON or (block is None and found == NO_LOCK):
+    if document.file == IN_PYTHON or (block is None and found.lock is None and not found.problems):
         return
     stem = document.file.removesuffix(Path(document.file).suffix)
     for other in (stem + suffix for suffix in SUFFIXES):
@@ -82,22 +81,23 @@ def _pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
     """The spec with a different URL wherever it names the destination."""
     changed: ModelSpec = spec
     for path in destination.paths:
-        changed = _with_value_at(changed, path, url)
+        changed = with_value_at(changed, path, url)
     return changed
 
 
-def _with_value_at(value: Any, path: SpecPath, new: str) -> Any:
+def with_value_at(value: Any, path: SpecPath, new: Any) -> Any:
+    """A block, mapping or list with another value at the path in it."""
     if not path:
         return new
     step, rest = path[0], path[1:]
     match value:
         case Block():
             name = str(step)
-            return msgspec.structs.replace(value, **{name: _with_value_at(getattr(value, name), rest, new)})
+            return msgspec.structs.replace(value, **{name: with_value_at(getattr(value, name), rest, new)})
         case dict():
-            return {**value, step: _with_value_at(value[step], rest, new)}
+            return {**value, step: with_value_at(value[step], rest, new)}
         case _:
-            return tuple(_with_value_at(it, rest, new) if at == step else it for at, it in enumerate(value))
+            return tuple(with_value_at(it, rest, new) if at == step else it for at, it in enumerate(value))
 
 
 def _problems(

@@ -17,7 +17,8 @@ from inferstack.source.document import IN_PYTHON, Document
 from inferstack.source.spec_file import LOCK_SUFFIX, STANDARD_INPUT
 from inferstack.texts.s3_urls import uploaded_url
 
-VERSION = 1
+VERSION, WITH_PINS = 1, 2
+"""Versions of the format: a lock without pins is written as before there were any."""
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Size = Annotated[int, Meta(ge=0)]
@@ -59,17 +60,43 @@ Uploads = dict[str, Upload]
 """Uploads by location, which is the URL as the spec writes it."""
 
 
+class PinnedContainer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A container of a model package: where its image and files are, with the image's digest and the ETag
+    that the files had when they were registered, as far as the registry knows."""
+
+    image: str
+    image_digest: str | None = None
+    model_data_url: str | None = None
+    model_data_etag: str | None = None
+
+
+class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The version that a `model_package` of the spec stands for, as the registry described it then."""
+
+    arn: str
+    version: Annotated[int, Meta(ge=1)]
+    approval: str
+    pinned: Time
+    containers: tuple[PinnedContainer, ...]
+
+
+Pins = dict[str, Pin]
+"""Pins by what the spec writes: the group, a slash and the version."""
+
+
 class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Uploads for the spec without a stage, and for stages that have uploads of their own."""
+    """Uploads and pins for the spec without a stage, and for stages that have some of their own."""
 
     version: Annotated[int, Meta(ge=1)]
     uploads: Uploads = msgspec.field(default_factory=dict)
     stages: dict[str, Annotated[Uploads, Meta(min_length=1)]] = msgspec.field(default_factory=dict)
+    pins: Pins = msgspec.field(default_factory=dict)
+    pins_of_stages: dict[str, Annotated[Pins, Meta(min_length=1)]] = msgspec.field(default_factory=dict)
 
     @property
     def has_only_stages(self) -> bool:
-        """Whether it has uploads for stages only, which means that only stages are deployed."""
-        return not self.uploads and bool(self.stages)
+        """Whether all it has is for stages, which means that only stages are deployed."""
+        return not (self.uploads or self.pins) and bool(self.stages or self.pins_of_stages)
 
     def own(self, stage: str | None) -> Uploads:
         """What was uploaded for exactly this stage (None: without a stage)."""
@@ -78,6 +105,10 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     def of(self, stage: str | None) -> Uploads:
         """What a stage is deployed with: its own uploads if it has any, otherwise those without a stage."""
         return self.stages.get(stage, self.uploads) if stage is not None else self.uploads
+
+    def pins_of(self, stage: str | None) -> Pins:
+        """The pins that a stage is deployed with: its own if it has any, otherwise those without a stage."""
+        return self.pins_of_stages.get(stage, self.pins) if stage is not None else self.pins
 
 
 EMPTY = Lock(version=VERSION)
@@ -122,15 +153,32 @@ def with_uploads(lock: Lock, uploads: Uploads, *, stage: str | None, stages: Seq
     now = {location: _dated_as(before.get(location), uploads[location]) for location in sorted(uploads)}
     kept = {name: it for name, it in lock.stages.items() if not stages or name in stages}
     if stage is None:
-        return Lock(VERSION, now, kept)
+        return msgspec.structs.replace(lock, uploads=now, stages=kept)
     kept[stage] = now
-    return Lock(VERSION, lock.uploads, {name: kept[name] for name in sorted(kept)})
+    return msgspec.structs.replace(lock, stages={name: kept[name] for name in sorted(kept)})
+
+
+def with_pins(lock: Lock, pins: Pins, *, stage: str | None, stages: Sequence[str]) -> Lock:
+    """The lock after exactly these pins for a stage, or without one; see :func:`with_uploads`."""
+    before = lock.pins if stage is None else lock.pins_of_stages.get(stage, {})
+    now = {key: _pinned_as(before.get(key), pins[key]) for key in sorted(pins)}
+    kept = {name: it for name, it in lock.pins_of_stages.items() if not stages or name in stages}
+    if stage is None:
+        return msgspec.structs.replace(lock, version=WITH_PINS, pins=now, pins_of_stages=kept)
+    kept[stage] = now
+    in_order = {name: kept[name] for name in sorted(kept)}
+    return msgspec.structs.replace(lock, version=WITH_PINS, pins_of_stages=in_order)
 
 
 def _dated_as(before: Upload | None, now: Upload) -> Upload:
     if before is None or before.url != now.url:
         return now
     return msgspec.structs.replace(now, uploaded=before.uploaded)
+
+
+def _pinned_as(before: Pin | None, now: Pin) -> Pin:
+    same = before is not None and msgspec.structs.replace(before, pinned=now.pinned) == now
+    return before if before is not None and same else now
 
 
 # ---------------------------------------------------------------- Reading
@@ -148,13 +196,17 @@ _RESTORE = "restore it from version control"
 
 
 class FoundLock(msgspec.Struct, frozen=True):
-    """The lock beside a spec's file, or the problems that prevent its use; neither if there is no lock."""
+    """The lock beside a spec's file, or the problems that prevent its use; neither if there is no lock, or if
+    it is ``ignored``, which leaves a spec as it is written."""
 
     lock: Lock | None = None
     problems: tuple[Problem, ...] = ()
+    ignored: bool = False
 
 
 NO_LOCK = FoundLock()
+AS_WRITTEN = FoundLock(ignored=True)
+"""In place of a lock, for whoever wants the spec as it is written."""
 
 
 def lock_beside(document: Document) -> FoundLock:
@@ -219,8 +271,8 @@ def _content(path: Path) -> bytes | None:
 def _lock(text: str, file: str) -> Lock:
     data = _data(text, file)
     version = data.get("version") if isinstance(data, dict) else None
-    if isinstance(version, int) and version > VERSION:
-        message = f"the lock has version {version}, but this inferstack knows {VERSION}"
+    if isinstance(version, int) and version > WITH_PINS:
+        message = f"the lock has version {version}, but this inferstack knows {WITH_PINS}"
         at = line_of_key(["version"], text)
         raise _refusal(NEWER, file, message, "install the inferstack that wrote it", at)
     try:

@@ -60,6 +60,14 @@ WHAT_A_PATTERN_MEANS = {
         r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
         r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"
     ): "a model package's name or ARN: arn:aws:sagemaker:us-east-1:111122223333:model-package/name/1",
+    (
+        r"^(?:(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
+        r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-))$"
+    ): (
+        "a model package group's name or ARN: "
+        "arn:aws:sagemaker:us-east-1:111122223333:model-package-group/name"
+    ),
+    "^latest-approved$": "a version's number without quotes, or latest-approved",
     r"^(?:((/[A-Za-z0-9\.,\+@=_-]+)*)/)$": "a path between slashes, of letters, digits and .,+@=_-: /name/",
     STATISTIC: WHAT_A_STATISTIC_IS,
     r"^(?:(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+)$": (

@@ -1,0 +1,155 @@
+"""``inferstack pin``: writes into a spec's lock which versions of the model registry it is deployed with.
+
+Versions are promoted by commits: pins for a stage are copied from another stage, and the lock is reviewed
+and committed like any other change. Only approved versions are pinned; ``--check`` finds those that no longer
+are.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from inferstack.account.connection import AccountError, Connection, connect
+from inferstack.account.registry import APPROVED, client_of, described, latest_approved, pinned
+from inferstack.check.load import LoadedSpec, deployable_stages, load_spec
+from inferstack.check.lock.file import EMPTY, Lock, Pin, Pins, lock_path, read_lock, with_pins
+from inferstack.check.lock.pins import LATEST, Wanted, wanted_packages
+from inferstack.check.lock.update import update_lock
+from inferstack.cli.report import counted
+from inferstack.cli.terminal import Refusal, tell
+from inferstack.problems.words import listed
+from inferstack.source.document import read_document
+from inferstack.source.stages import stage_names
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``inferstack pin``."""
+    add = command.add_argument
+    add("spec", metavar="SPEC", type=Path, help="spec file")
+    add("--stage", help="pin for this stage of the spec")
+    source = "with --stage: take the pins of this other stage, without asking AWS"
+    add("--from", metavar="STAGE", dest="source", help=source)
+    check = "write nothing, report pinned versions that are no longer approved, or that have changed"
+    add("--check", action="store_true", help=check)
+    command.set_defaults(wrong_usage=command.error)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Pin the model packages of a spec to approved versions, in its lock."""
+    if options.source is not None and (options.stage is None or options.check):
+        options.wrong_usage("--from needs --stage, and cannot be used with --check")
+    try:
+        return _check(options) if options.check else _pin(options)
+    except AccountError as error:
+        raise Refusal(str(error)) from None
+
+
+def _pin(options: argparse.Namespace) -> int:
+    loaded = load_spec(options.spec, stage=options.stage, locked=False)
+    wanted = {it.key: it for it in wanted_packages(loaded.spec)}
+    if not wanted:
+        tell(f"{options.spec}: nothing to pin: no container has a `model_package`")
+        return 0
+    if options.source is None:
+        connection = connect(loaded.spec.region)
+        pins = {key: pinned(it.package, connection, loaded.spec.account) for key, it in wanted.items()}
+    else:
+        pins = _promoted(options, loaded, wanted)
+    for key, pin in pins.items():
+        print(f"{key}\n  {pin.arn}")
+    _write(options.spec, options.stage, pins)
+    return 0
+
+
+def _write(spec: Path, stage: str | None, pins: Pins) -> None:
+    stages = stage_names(read_document(spec))
+    if update_lock(spec, lambda before: with_pins(before, pins, stage=stage, stages=stages)):
+        tell(f"{lock_path(spec)}: written; commit it with {spec.name}")
+    else:
+        tell(f"{lock_path(spec)}: unchanged")
+
+
+def _lock_of(spec: Path) -> Lock:
+    found = read_lock(lock_path(spec))
+    return EMPTY if found is None else found
+
+
+# ---------------------------------------------------------------- Promotion
+
+
+def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str, Wanted]) -> Pins:
+    """The pins of another stage, which has to name the same groups in the same account."""
+    other = load_spec(options.spec, stage=options.source, locked=False).spec
+    pins = _lock_of(options.spec).pins_of(options.source)
+    missing = [key for key in wanted if key not in pins]
+    if missing:
+        has = f"it has {listed(list(pins), last='and')}" if pins else "it has none"
+        message = f"the stage `{options.source}` has no pin for {listed(missing, last='and')}; {has}"
+        raise Refusal(f"{message}: run `inferstack pin {options.spec} --stage {options.source}` first")
+    accounts = {it for it in (other.account, loaded.spec.account) if it is not None}
+    by_name = [it.package.group for it in wanted.values() if not it.package.group.startswith("arn:")]
+    if len(accounts) > 1 and by_name:
+        message = f"the stages are in different accounts, and {by_name[0]} is in each of them another group"
+        raise Refusal(f"{message}; name one group for both, by its ARN")
+    return {key: pins[key] for key in wanted}
+
+
+# ---------------------------------------------------------------- Whether pins still hold
+
+
+def _check(options: argparse.Namespace) -> int:
+    document, lock = read_document(options.spec), _lock_of(options.spec)
+    stages = deployable_stages(document, lock) if options.stage is None else (options.stage,)
+    checked: dict[str, list[str]] = {}
+    for stage in stages:
+        loaded = load_spec(options.spec, stage=stage, locked=False)
+        for wanted in wanted_packages(loaded.spec):
+            pin = lock.pins_of(stage).get(wanted.key)
+            name = f"{wanted.key} (stage {stage})" if pin is None and stage is not None else wanted.key
+            about = name if pin is None else pin.arn
+            if about not in checked:
+                checked[about] = list(_faults(wanted, pin, loaded))
+    for about, faults in checked.items():
+        print(f"{about}: {'; '.join(faults) if faults else APPROVED}")
+    wrong = sum(map(bool, checked.values()))
+    said = (
+        f"{wrong} of {counted(len(checked), 'model package')} must not be deployed"
+        if wrong
+        else "no problems"
+    )
+    tell(f"{options.spec}: {said}")
+    return int(wrong > 0)
+
+
+def _faults(wanted: Wanted, pin: Pin | None, loaded: LoadedSpec) -> Iterator[str]:
+    spec = loaded.spec
+    if pin is None and wanted.package.version == LATEST:
+        yield "not pinned"
+        return
+    connection = connect(spec.region)
+    try:
+        if pin is None:
+            pinned(wanted.package, connection, spec.account)
+        else:
+            changes = list(_changes(pin, connection))
+            if not changes and wanted.package.version == LATEST:
+                _tell_of_newer(wanted, pin, connection, spec.account)
+            yield from changes
+    except AccountError as error:
+        yield str(error)
+
+
+def _changes(pin: Pin, connection: Connection) -> Iterator[str]:
+    now = described(pin.arn, client_of(pin.arn, connection))
+    if now.approval != APPROVED:
+        yield f"{now.approval}, but it was {pin.approval} when it was pinned, {pin.pinned}"
+    if replace(now, pinned=pin.pinned, approval=pin.approval) != pin:
+        yield "its image or files are not those that were pinned"
+
+
+def _tell_of_newer(wanted: Wanted, pin: Pin, connection: Connection, account: str | None) -> None:
+    newest = latest_approved(wanted.package, connection, account)
+    if newest != pin.arn:
+        tell(f"note: {newest} is approved by now")
