@@ -122,7 +122,7 @@ def test_weights_that_are_not_there_are_named_before_aws_is_asked(
     assert faults.seen == []
 
 
-@pytest.mark.parametrize("content", ["{", '{"version": 2}'])
+@pytest.mark.parametrize("content", ["{", '{"version": 3}'])
 def test_a_lock_that_is_none_stays_for_its_user_to_judge(
     content: str, package: Command, faults: Faults
 ) -> None:

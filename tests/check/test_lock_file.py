@@ -67,7 +67,7 @@ WRONG = {
     "a folder": (a_folder, 1, "IS050", "not a regular file"),
     "markers of a merge": (conflicting, 2, "IS051", "conflict markers"),
     "a key twice": (twice, 6, "IS051", '"url" twice'),
-    "a newer form": (changed("version", to=2), 2, "IS052", "version 2"),
+    "a newer form": (changed("version", to=3), 2, "IS052", "version 3"),
     "a form that never was": (changed("version", to=0), 1, "IS051", "version"),
     "half a character": (changed(*UPLOAD, "archives", "\ud800", to={}), 1, "IS051", "half a character"),
     "half a character in a key": (changed("\udfff", to=1), 1, "IS051", "half a character"),
@@ -147,7 +147,7 @@ def test_a_lock_that_is_named_as_a_spec_is_recognised(tmp_path: Path) -> None:
 
 
 def test_every_code_of_locks_is_shown_here() -> None:
-    shown = {code for _, _, code, _ in WRONG.values()} | {"IS054", "IS055", "IS057"}
+    shown = {code for _, _, code, _ in WRONG.values()} | {"IS054", "IS055", "IS057", "IS063"}
     assert shown == set(LOCK_CODES)
 
 

@@ -154,7 +154,8 @@ class ModelPackage(Block):
 
     group: str
     """Name of the model package group, or its ARN if it is in another account."""
-    version: Annotated[int, Meta(ge=1)] | Annotated[str, form("^latest-approved$")]
+    # The names of versions have at most nine digits.
+    version: Annotated[int, Meta(ge=1, le=999_999_999)] | Annotated[str, form("^latest-approved$")]
     """A version's number, or `latest-approved`: the version that was the newest approved one when
     `inferstack pin` last wrote it into the lock."""
 
