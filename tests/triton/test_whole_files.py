@@ -101,9 +101,13 @@ def test_where_files_cannot_be_locked_nothing_is_taken_for_abandoned(monkeypatch
 
 
 def test_an_exception_removes_what_was_begun_and_keeps_what_was_there() -> None:
+    def interrupted() -> None:
+        with complete_or_absent(Path("whole")) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
     write(b"before")
-    with pytest.raises(KeyboardInterrupt), complete_or_absent(Path("whole")) as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert names() == ["whole"]
     assert Path("whole").read_bytes() == b"before"
