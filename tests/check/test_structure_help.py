@@ -160,6 +160,11 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
             "a model package is for a model under `models`, which `model_name` names instead of `container`",
         ),
         (
+            COMPONENT.replace("artifact_url", "model_package"),
+            "a model package is for a model under `models`, which `model_name` names instead of `container`",
+        ),
+        (SINGLE.replace("model_data_url", "version"), "write it under `image` or `model_package`"),
+        (
             COMPONENT.replace("artifact_url", "image_config"),
             "a private registry is for a model under `models`, which `model_name` names instead of `container`",
         ),

@@ -175,6 +175,7 @@ _OF_A_MODEL = {
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
     **dict.fromkeys(_ROLE, _ONE_ROLE),
+    "version": "write it under `image` or `model_package`",
 }
 _VARIABLE = "`env` is the stack's account and region; a container's variables go in its `environment`"
 _AT_THE_TOP = "write it at the top of the spec"
@@ -197,7 +198,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     },
     "ComponentContainer": {
         "model_data_source": f"write the URL of a tar.gz as `artifact_url`; plain files are {_FOR_A_MODEL}",
-        "model_package_name": f"a model package is {_FOR_A_MODEL}",
+        **dict.fromkeys(("model_package", "model_package_name"), f"a model package is {_FOR_A_MODEL}"),
         "image_config": f"a private registry is {_FOR_A_MODEL}",
     },
     "InferenceComponent": {
