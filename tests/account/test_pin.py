@@ -231,7 +231,7 @@ def test_a_stage_is_promoted_by_the_lock_alone(
     assert faults.seen == []
     assert deployed("prod") == f"{ARN}/2"
     assert lock()["pins_of_stages"]["prod"] == lock()["pins_of_stages"]["test"]
-    assert {it.code for it in check_file("a.yaml")} == {"IS830"}
+    assert not {"IS051", "IS063"} & {it.code for it in check_file("a.yaml")}
 
 
 def test_a_stage_without_pins_of_its_own_has_those_of_the_bare_spec(pin: Command, registry: Registry) -> None:
