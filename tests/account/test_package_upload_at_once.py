@@ -46,7 +46,7 @@ def left() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _stages(package: Command) -> None:
-    names = ", ".join(f"{stage}: {{}}" for stage in STAGES)
+    names = ", ".join(f"{stage}: {{endpoint_name: one-{stage}}}" for stage in STAGES)
     Path("a.yaml").write_text(f"{ONE}stages: {{{names}}}\n")
 
 
