@@ -15,8 +15,10 @@ import msgspec
 from inferstack.catalog import cloudformation, document
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.defaults import FIELD_DEFAULTS
+from inferstack.format.elsewhere import LISTS
 from inferstack.format.kinds import Spec
-from inferstack.format.schema import JsonSchema, kind_definitions
+from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, kind_definitions
+from inferstack.texts.elsewhere import WHOLE_LIST
 from inferstack.texts.placeholders import OR_PLACEHOLDER
 
 _TITLE = "inferstack model spec"
@@ -32,6 +34,7 @@ def generate_schema() -> JsonSchema:
     classes = {block.__name__: block for block in with_subclasses(Block)}
     definitions = {name: _described(components[name], classes[name]) for name in sorted(components)}
     _admit_placeholders(definitions)
+    _admit_whole_lists(definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:inferstack:model-spec",
@@ -61,6 +64,7 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
     texts = _field_texts(block)
     for name, schema in component.get("properties", {}).items():
         _remove_null(schema)
+        _remove_null(schema.get("items", {}))
         _constrain(schema, _aws_constraints(block, name))
         schema["description"] = _KIND_TEXT if name == _KIND else texts[name]
     for name, default in FIELD_DEFAULTS.get(block, {}).items():
@@ -124,6 +128,13 @@ def _admit_placeholders(schema: Any) -> None:
         case list():
             for below in schema:
                 _admit_placeholders(below)
+
+
+def _admit_whole_lists(definitions: JsonSchema) -> None:
+    for definition in definitions.values():
+        for name, schema in definition.get("properties", {}).items():
+            if name in LISTS and schema.get("type") == "array":
+                schema |= {"type": LIST_OR_ELSEWHERE, "pattern": WHOLE_LIST}
 
 
 _WORDS = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from inferstack.check.structure.values import WHAT_A_PATTERN_MEANS
 from inferstack.problems.words import chosen, span
+from inferstack.texts.elsewhere import WHOLE_LIST
 from inferstack.texts.placeholders import OR_PLACEHOLDER
 from tools.generated_files import ROOT
 from tools.markdown import cell, table
@@ -60,7 +61,9 @@ CloudFormation's property, or the field of Triton's model configuration, in snak
 word. Keys in **bold** are required. Unknown and duplicate keys are errors.
 
 In any text, `${stage}` stands for the chosen stage, and `${AWS::AccountId}`, `${AWS::Region}`,
-`${AWS::Partition}` and `${AWS::URLSuffix}` for values that CloudFormation fills in at deployment.
+`${AWS::Partition}` and `${AWS::URLSuffix}` for values that CloudFormation fills in at deployment. What exists
+in other stacks or in the Parameter Store, `${import:…}`, `${ssm:…}` and `${parameter:…}` name: see
+[elsewhere.md](elsewhere.md).
 
 `inferstack schema > inferstack.schema.json` writes the JSON Schema for an editor. With the line
 `# yaml-language-server: $schema=inferstack.schema.json` at the top of a spec, editors with the YAML language
@@ -239,6 +242,8 @@ def _type(schema: Schema) -> str:
             return " or ".join(dict.fromkeys(_type(branch) for branch in branches))
         case {"type": "array", "items": items}:
             return f"list of {_type(items)}"
+        case {"type": ["array", "string"], "items": items}:
+            return f"list of {_type(items)}, or [one text for all](elsewhere.md)"
         case {"type": "object", "additionalProperties": {} as values}:
             return f"mapping of names to {_type(values)}" if values else "mapping"
         case {"type": [*types]}:
@@ -265,7 +270,7 @@ def _constraints(schema: Schema, anchor: str) -> Iterator[str]:
     if "enum" in schema:
         long = len(schema["enum"]) > LONGEST_LIST
         yield f"one of [{len(schema['enum'])} values](#{anchor})" if long else _values(schema["enum"])
-    if "pattern" in schema:
+    if "pattern" in schema and schema["pattern"] != WHOLE_LIST:
         pattern = schema["pattern"].removesuffix(OR_PLACEHOLDER)
         yield WHAT_A_PATTERN_MEANS.get(pattern, f"`` {pattern} ``")
     for what, low, high in BOUNDS:

@@ -121,3 +121,9 @@ def test_what_is_wrong_with_a_key_stands_at_the_key(key: str, wrong: str, at: st
     (problem,) = (it for it in check_file(file) if it.severity is Severity.ERROR)
     assert problem.line == others.count("\n") + 1
     assert last[problem.column - 1 :].lstrip('"').startswith(at)
+
+
+def test_a_text_that_is_none_in_utf_8_is_looked_at_all_the_same() -> None:
+    data = {"kind": "single-model", "endpoint_name": "one", "variant": {}, "tags": {"x": "\ud800"}}
+    with pytest.raises(SpecError, match="IS142"):
+        parse_spec({**data, "model": {"environment": {"A": "${parameter:P}"}}})

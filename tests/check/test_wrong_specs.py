@@ -34,6 +34,7 @@ NOT_IN_A_TEXT = {
         "IS112",
         "IS113",
         "IS114",
+        "IS192",
     ),
     *("IS208", "IS209", "IS218"),
     *LOCK_CODES,

@@ -123,6 +123,8 @@ COVERED = {
     "rolling": ("fraud-pipeline", "RollingUpdatePolicy"),
     "rolling of a component": ("support-adapters", "RollingUpdatePolicy AutoRollbackConfiguration"),
     "multi-model": ("resnet-mme", "Mode=MultiModel"),
+    "values from elsewhere": ("elsewhere", "Fn::ImportValue Fn::Split Ref=Groups"),
+    "a policy and a role for invokers": ("elsewhere", "ManagedPolicyName=from-elsewhere-invoke RoleName"),
 }
 
 

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from emulator.clients import EmulatedAws
+from emulator.deploying import deploy
 from emulator.inventory import inventory
 from emulator.server import reset
 from support.cdk_cli import Project, Ran
@@ -44,6 +45,8 @@ def life(_server: str, tmp_path_factory: pytest.TempPathFactory) -> Life:
         lived.said[step], lived.there[step] = ran, inventory(aws)
 
     keep("bootstrap", project.bootstrap())
+    for name, case in CASES.items():
+        give(aws, f"given-to-{name}", **case.get("given", {}))
     project.write({name: yaml.safe_dump(case["spec"]) for name, case in CASES.items()})
     project.synth()
     keep("deploy", project.deploy())
@@ -56,6 +59,21 @@ def life(_server: str, tmp_path_factory: pytest.TempPathFactory) -> Life:
     keep("update", project.deploy())
     keep("destroy", project.cdk("destroy", "--app", "cdk.out", "--all", "--force"))
     return lived
+
+
+def give(
+    aws: EmulatedAws, stack: str, exported: Mapping[str, str] = {}, stored: Mapping[str, str] = {}
+) -> None:
+    """What a spec takes from elsewhere: exports of another stack, and parameters in the Parameter Store."""
+    for name, value in stored.items():
+        kind = "StringList" if "," in value else "String"
+        aws.client("ssm").put_parameter(Name=name, Value=value, Type=kind)
+    if exported:
+        outputs = {
+            f"O{i}": {"Value": it[1], "Export": {"Name": it[0]}} for i, it in enumerate(exported.items())
+        }
+        topic = {"Topic": {"Type": "AWS::SNS::Topic"}}
+        assert deploy(aws, stack, {"Resources": topic, "Outputs": outputs}) == "CREATE_COMPLETE"
 
 
 def changed(case: dict[str, Any]) -> Any:

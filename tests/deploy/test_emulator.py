@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from emulator.beliefs import BELIEFS
 from emulator.clients import EmulatedAws
-from emulator.deploying import deploy
+from emulator.deploying import deploy, destroy
 
 EMULATOR = Path(__file__).parents[1] / "emulator"
 
@@ -82,3 +82,54 @@ def test_a_parameter_can_come_from_the_parameter_store(aws: EmulatedAws) -> None
     assert deploy(aws, "stack", template) == "CREATE_COMPLETE"
     [stack] = aws.client("cloudformation").describe_stacks(StackName="stack")["Stacks"]
     assert stack["Outputs"][0]["OutputValue"].endswith(":from-store")
+
+
+NAMED = {"A": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": {"Fn::ImportValue": "topic-name"}}}}
+GIVING = {
+    "Resources": {"B": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "given"}}},
+    "Outputs": {"Name": {"Value": "imported", "Export": {"Name": "topic-name"}}},
+}
+
+
+def test_a_stack_imports_what_another_one_exports(aws: EmulatedAws) -> None:
+    with pytest.raises(ClientError, match="No export named topic-name found"):
+        deploy(aws, "taking", {"Resources": NAMED})
+    assert deploy(aws, "giving", GIVING) == "CREATE_COMPLETE"
+    assert deploy(aws, "taking", {"Resources": NAMED}) == "CREATE_COMPLETE"
+    (topic,) = (
+        it for it in aws.client("sns").list_topics()["Topics"] if it["TopicArn"].endswith(":imported")
+    )
+    assert topic
+    (export,) = aws.client("cloudformation").list_exports()["Exports"]
+    assert (export["Name"], export["Value"]) == ("topic-name", "imported")
+
+
+def test_an_export_that_is_imported_stays_as_it_is(aws: EmulatedAws) -> None:
+    deploy(aws, "giving", GIVING)
+    deploy(aws, "taking", {"Resources": NAMED})
+    other = {"Value": "other", "Export": {"Name": "topic-name"}}
+    for outputs in ({}, {"Name": other}):
+        assert deploy(aws, "giving", {**GIVING, "Outputs": outputs}) == "UPDATE_ROLLBACK_COMPLETE"
+    with pytest.raises(ClientError, match="in use by taking"):
+        destroy(aws, "giving")
+    assert destroy(aws, "taking") == destroy(aws, "giving") == "DELETE_COMPLETE"
+
+
+def test_no_two_stacks_export_one_name(aws: EmulatedAws) -> None:
+    deploy(aws, "giving", GIVING)
+    again = {**GIVING, "Resources": {"C": {"Type": "AWS::SNS::Topic"}}}
+    assert deploy(aws, "again", again) == "ROLLBACK_COMPLETE"
+
+
+def test_a_stored_list_is_a_list(aws: EmulatedAws) -> None:
+    aws.client("ssm").put_parameter(Name="/topics", Value="one,two", Type="StringList")
+    listed = {"Type": "AWS::SSM::Parameter::Value<List<String>>", "Default": "/topics"}
+    second = {"Fn::Select": [1, {"Ref": "Names"}]}
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": second}}
+    template = {"Parameters": {"Names": listed}, "Resources": {"A": topic}}
+    assert deploy(aws, "stack", template) == "CREATE_COMPLETE"
+    (found,) = aws.client("sns").list_topics()["Topics"]
+    assert found["TopicArn"].endswith(":two")
+    topic["Properties"] = {"TopicName": {"Fn::Sub": "x-${Names}"}}
+    with pytest.raises(ClientError, match="Names in Fn::Sub expression is a list"):
+        deploy(aws, "stack", template)

@@ -91,6 +91,8 @@ def test_an_adapter_comes_after_its_base(resolve: Resolved) -> None:
     properties = template["Resources"][adapter]["Properties"]
     assert "RuntimeConfig" not in properties
     assert "ComputeResourceRequirements" not in properties["Specification"]
+    assert "VariantName" not in properties
+    assert "VariantName" in template["Resources"][base]["Properties"]
 
 
 def test_only_components_start_under_the_configurations_role(resolve: Resolved) -> None:

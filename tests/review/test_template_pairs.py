@@ -141,3 +141,25 @@ def test_a_hand_written_target_may_name_its_endpoint_by_reference() -> None:
     before["ScalableTargetAllTraffic"]["Properties"]["ResourceId"] = reference
     after = spec_of("single", CHANGES["scaled"], {"variant": {"instance_type": "ml.g5.xlarge"}})
     assert "IS860" in {problem.code for problem in update_problems(after, update_of(after, before))}
+
+
+def test_an_adapter_that_was_deployed_with_its_variants_name_is_updated_in_place() -> None:
+    after = spec_of("components", QUIET, CHANGES["adapter"])
+    before = resources_of(after)
+    (adapter,) = (it for it in before if "ChatFr" in it)
+    before[adapter]["Properties"]["VariantName"] = "AllTraffic"
+    update = update_of(after, before)
+    assert fates(update) == {"~InferenceComponentChatFr"}
+    assert update_problems(after, update) == []
+
+
+def test_an_adapter_that_moves_is_said_to_leave_the_variant_of_its_base() -> None:
+    on = {"inference_components": {"chat-fr": {"variant_name": "small"}, "chat": {"variant_name": "small"}}}
+    before = spec_of("components", QUIET, CHANGES["two_fleets"], CHANGES["adapter"], on)
+    on = {"inference_components": {"chat-fr": {"variant_name": "large"}, "chat": {"variant_name": "large"}}}
+    after = spec_of("components", QUIET, CHANGES["two_fleets"], CHANGES["adapter"], on)
+    said = {it.message for it in deploy(after, before)[1] if it.code == "IS865"}
+    assert {it.split(",")[0] for it in said} == {
+        "`chat` moves from the variant `small` to `large`",
+        "`chat-fr` moves from the variant `small` to `large`",
+    }

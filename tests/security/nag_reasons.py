@@ -123,6 +123,14 @@ def _tells_nobody(loaded: LoadedSpec, _: str) -> bool:
     return not alarms.get("actions")
 
 
+def _takes_from_elsewhere(loaded: LoadedSpec, _: str) -> bool:
+    return any("${import:" in text or "${ssm:" in text for text in _texts(msgspec.to_builtins(loaded.spec)))
+
+
+def _takes_lists_from_elsewhere(loaded: LoadedSpec, _: str) -> bool:
+    return any(text.startswith("#{") for text in _texts(msgspec.to_builtins(loaded.spec)))
+
+
 OF_THE_ROLE = (
     _of_the_role(
         r"\*",
@@ -149,6 +157,30 @@ OF_THE_ROLE = (
         _arn("kms", _HERE) + r"key/\*",
         _names_alias,
         "The spec knows the key by its alias, which IAM takes as a condition only: the statement has it.",
+    ),
+)
+FROM_ELSEWHERE = (
+    _of_the_role(
+        r"(?:\[\"arn:\$\{AWS::Partition\}:s3:::\$\{Import1\}/.+|arn:<AWS::Partition>:s3:::<Ssm\w+>/.+/\*)",
+        _takes_from_elsewhere,
+        "The spec names this prefix, and another stack or the Parameter Store its bucket.",
+    ),
+    _of_the_role(
+        r"\[\"arn:\$\{In\}:kms:.+:key/\*.+",
+        _names_alias,
+        "A key from elsewhere may be known by its alias, which IAM takes as a condition only.",
+    ),
+    _of_the_role(
+        _arn("ec2", _HERE) + r"(?:subnet|security-group)/\*",
+        _takes_lists_from_elsewhere,
+        "No function makes an ARN of each entry of a list that comes from elsewhere.",
+    ),
+    Reason(
+        "AwsSolutions-IAM5",
+        "InvokerPolicy",
+        r"Resource::\*",
+        lambda loaded, _: loaded.spec.invokers is not None,
+        "IAM knows no resource of CallWithBearerToken.",
     ),
 )
 REQUESTS = _of_the_role(
@@ -203,4 +235,4 @@ OF_THE_EXAMPLES = (
         "An example without `alarms.actions` has nobody on call: its alarms colour the dashboard.",
     ),
 )
-REASONS = (*OF_THE_ROLE, REQUESTS, *MADE_FOR_REQUESTS, LOCAL_DISK, *OF_THE_EXAMPLES)
+REASONS = (*OF_THE_ROLE, *FROM_ELSEWHERE, REQUESTS, *MADE_FOR_REQUESTS, LOCAL_DISK, *OF_THE_EXAMPLES)

@@ -72,14 +72,50 @@ _REFERENCES = {
 }
 
 
+# What exports, and parameters without a default, turn out to be.
+_ELSEWHERE = "elsewhere-1"
+
+
 def api_problems(template: Mapping[str, Any]) -> list[str]:
     """Everything in the template's resources that the API would refuse, as `logical id.path: what`."""
+    given = {name: _sample(it) for name, it in template.get("Parameters", {}).items()}
     return [
         f"{logical_id}{problem}"
         for logical_id, resource in template["Resources"].items()
         if resource["Type"] in CALLS
-        for problem in _resource_problems(resource)
+        for problem in _resource_problems(
+            {**resource, "Properties": with_parameters(resource["Properties"], given)}
+        )
     ]
+
+
+def _sample(parameter: Mapping[str, Any]) -> str | list[str]:
+    """A plausible value: of what is stored elsewhere, the default is only the name."""
+    stored = parameter["Type"].startswith("AWS::SSM")
+    text = _ELSEWHERE if stored or "Default" not in parameter else str(parameter["Default"])
+    return text.split(",") if "List" in parameter["Type"] else text
+
+
+def with_parameters(value: Any, given: Mapping[str, str | list[str]]) -> Any:
+    """The value with samples for parameters."""
+    match value:
+        case {"Ref": str() as name} if name in given:
+            return given[name]
+        case {"Fn::Sub": [str() as text, dict() as variables]}:
+            return {
+                "Fn::Sub": [
+                    text,
+                    {**given, **{key: with_parameters(it, given) for key, it in variables.items()}},
+                ]
+            }
+        case {"Fn::Sub": str() as text} if given:
+            return {"Fn::Sub": [text, dict(given)]}
+        case dict():
+            return {key: with_parameters(item, given) for key, item in value.items()}
+        case list():
+            return [with_parameters(item, given) for item in value]
+        case _:
+            return value
 
 
 def _resource_problems(resource: Mapping[str, Any]) -> Problems:
@@ -126,6 +162,10 @@ def deployed(value: Any) -> Any:
             return _filled(text, PSEUDO_PARAMETERS)
         case {"Fn::FindInMap": _}:
             return "111122223333"
+        case {"Fn::ImportValue": _}:
+            return _ELSEWHERE
+        case {"Fn::Split": [str() as separator, whole]}:
+            return deployed(whole).split(separator)
         case dict():
             return {key: deployed(item) for key, item in value.items()}
         case list():

@@ -25,15 +25,19 @@ def spec_of(base: str, *changes: Any) -> LoadedSpec:
 
 def resources_of(loaded: LoadedSpec) -> dict[str, Any]:
     """The resources that exist once the spec is deployed."""
-    found: dict[str, Any] = resolve_template(loaded.spec, region=None, source_of=lambda _: "old:1")[
-        "Resources"
-    ]
+    found: dict[str, Any] = template_of(loaded)["Resources"]
     return found
+
+
+def template_of(loaded: LoadedSpec) -> dict[str, Any]:
+    """The template that the spec is deployed with."""
+    return resolve_template(loaded.spec, region=None, source_of=lambda _: "old:1")
 
 
 def deploy(after: LoadedSpec, before: LoadedSpec) -> tuple[Update, list[Problem]]:
     """The update, and what is reported about it."""
-    update = update_of(after, resources_of(before))
+    template = template_of(before)
+    update = update_of(after, template["Resources"], template)
     return update, update_problems(after, update)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from inferstack.check.elsewhere import ELSEWHERE_CODES
 from inferstack.check.lock import LOCK_CODES
 from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
 from inferstack.check.rules import RULES
@@ -40,7 +41,7 @@ TOPICS = {
 def every_entry() -> Iterator[Code]:
     """The codes of all tables, table by table."""
     of_files = (FILE_CODES, LOCK_CODES)
-    of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
+    of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, ELSEWHERE_CODES, TEMPLATE_CODES, RULES)
     of_deployments = (UPDATE_CODES, LEFT_OVER_CODES)
     for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
         yield from table.values()

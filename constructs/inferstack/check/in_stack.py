@@ -15,7 +15,7 @@ from inferstack.check.references import reference_problems
 from inferstack.check.structure.report import structure_problems
 from inferstack.format.kinds import ExecutionRole, ModelSpec, Spec
 from inferstack.problems import SpecError
-from inferstack.problems.file_codes import OTHER_PLACE, OTHER_ROLE
+from inferstack.problems.file_codes import NOT_ALONE, OTHER_PLACE, OTHER_ROLE
 from inferstack.source.document import Document
 from inferstack.source.stages import overridden
 from inferstack.texts.placeholders import without_tokens
@@ -55,6 +55,18 @@ def under_role(loaded: LoadedSpec, role_arn: str, made_of: ExecutionRole | None)
         raise SpecError([loaded.document.problem(("execution_role",), OTHER_ROLE, message, fix)])
     document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
     return replace(loaded, spec=replace(loaded.spec, execution_role=role_arn), document=document)
+
+
+def refuse_exports(loaded: LoadedSpec) -> None:
+    """For an endpoint that does not have its stack to itself: outputs are the stack's.
+
+    Raises:
+        SpecError: when the spec exports anything.
+    """
+    if loaded.spec.exports is not None:
+        message = "the stack is the app's, which makes its outputs"
+        fix = "remove `exports`, and export `endpoint_name` of the construct with a `CfnOutput`"
+        raise SpecError([loaded.document.problem(("exports",), NOT_ALONE, message, fix, key=True)])
 
 
 def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.check.elsewhere import elsewhere_problems, with_lists
 from inferstack.check.incomplete import problems_beside
 from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import AS_WRITTEN, NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
@@ -25,6 +26,7 @@ from inferstack.check.references import (
     token_problems,
 )
 from inferstack.check.rules.asking import rule_problems
+from inferstack.check.structure import UNKNOWN_KEY
 from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
 from inferstack.format.kinds import Environment, ModelSpec, Spec
@@ -162,6 +164,7 @@ def deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None
 
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
+    staged = with_lists(staged)
     spec = with_region(_typed(staged, lock), region)
     # The rules see pinned model packages, and the URLs of uploads as they are written.
     pinned = with_pins_applied(spec, staged, stage, lock)
@@ -180,11 +183,19 @@ def _typed(document: Document, lock: FoundLock) -> ModelSpec:
 
 
 def _structural_problems(document: Document) -> list[Problem]:
-    found = structure_problems(document)
+    found = _with_elsewhere(list(elsewhere_problems(document)), structure_problems(document))
     wrong = {problem.path for problem in found}
     # Where a value has the wrong type or form, what is wrong inside of its text need not be said as well.
     held = (*placeholder_problems(document), *reference_problems(document))
     return [*found, *(it for it in held if it.path not in wrong), *token_problems(document)]
+
+
+def _with_elsewhere(elsewhere: list[Problem], others: list[Problem]) -> list[Problem]:
+    """Of a value from elsewhere in a wrong place, no more is said; of one under an unknown key, nothing."""
+    unknown = {it.path for it in others if it.code == UNKNOWN_KEY}
+    told = [it for it in elsewhere if not any(it.path[: len(path)] == path for path in unknown)]
+    wrong = {problem.path for problem in told}
+    return [*told, *(it for it in others if it.path not in wrong)]
 
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:

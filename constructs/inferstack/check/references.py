@@ -9,9 +9,16 @@ import msgspec
 from inferstack.catalog.cloudformation import AS_WRITTEN, FORMS, REFERENCE
 from inferstack.problems import Problem, Severity, SpecPath
 from inferstack.problems.codes import CodeTable
-from inferstack.problems.words import choose, did_you_mean_then, listed
+from inferstack.problems.words import choose, did_you_mean_then, listed, slip_of
 from inferstack.source.document import Document
-from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque, tokens
+from inferstack.texts.placeholders import (
+    PLACEHOLDER,
+    PSEUDO_PARAMETERS,
+    SOURCES,
+    is_list_token,
+    is_opaque,
+    tokens,
+)
 
 # ---------------------------------------------------------------- pseudo parameters and dynamic references
 
@@ -57,6 +64,7 @@ def placeholder_problems(document: Document) -> Iterator[Problem]:
 
 # IAM's variables, which a policy may have, have a colon or are a single mark.
 _WORD = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_SOURCE = re.compile(r"\$\{([\w-]+):(?!:)[^{}]*\}")
 
 
 def literal_placeholders(document: Document) -> Iterator[Problem]:
@@ -65,10 +73,18 @@ def literal_placeholders(document: Document) -> Iterator[Problem]:
     for path, text in document.texts_with("${"):
         for name in dict.fromkeys(_WORD.findall(text)):
             if name not in known:
-                message = f"nothing fills in `{name}`: it stays in the text as it is"
                 fix = did_you_mean_then(name, known, f"what is filled in: {listed(known)}")
-                found = document.problem(path, LITERAL_PLACEHOLDER, message, fix)
-                yield msgspec.structs.replace(found, severity=Severity.WARNING)
+                yield _stays(document, path, name, fix)
+        for found in _SOURCE.finditer(text):
+            meant = None if found[1] in SOURCES else slip_of(found[1], SOURCES)
+            if meant is not None:
+                yield _stays(document, path, found[0], f"did you mean `${{{meant}:…}}`?")
+
+
+def _stays(document: Document, path: SpecPath, name: str, fix: str) -> Problem:
+    message = f"nothing fills in `{name}`: it stays in the text as it is"
+    found = document.problem(path, LITERAL_PLACEHOLDER, message, fix)
+    return msgspec.structs.replace(found, severity=Severity.WARNING)
 
 
 def reference_problems(document: Document) -> Iterator[Problem]:
@@ -135,11 +151,14 @@ _AT_THE_TOP = {
     "description": "CloudFormation accepts no function in a stack's description",
     "load_test": "no deployment reads it",
     "ignore": "no deployment reads it",
+    "parameters": "CloudFormation accepts no function in the declaration of a parameter",
 }
 _LEAST = (("autoscaling", "min_capacity"), ("scalable_target_action", "min_capacity"))
 _WITH_A_UNIT = ("threshold", "metric_interval_lower_bound", "metric_interval_upper_bound")
 # In the template the policy comes first in this list of its alarm.
 _WITH_THE_POLICY = ("step_policies", "actions")
+# And the role that the stack makes is in this one of the policy.
+_WITH_THE_ROLE = ("invokers", "roles")
 # The user chooses the keys of these blocks. They become keys of the template, which cannot be functions.
 _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
@@ -180,7 +199,7 @@ def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
     """Why a value must be known before the deployment; None if it need not be."""
     if _OWN_WORDS in path:
         return None
-    if _is_in_triton(path):
+    if is_in_triton(path):
         return "the files of a repository are packed before that"
     if path[-2:] in _LEAST and _may_be_none(data, path):
         return "at 0 something must wake the first"
@@ -198,14 +217,15 @@ def _may_be_none(data: dict[str, Any], path: SpecPath) -> bool:
     )
 
 
-def _is_in_triton(path: SpecPath) -> bool:
+def is_in_triton(path: SpecPath) -> bool:
+    """Whether a path leads into a block `triton`."""
     around = zip(("", *path), path, strict=False)
     return any(step == "triton" and above not in _NAMED for above, step in around)
 
 
 def _is_whole(document: Document, path: SpecPath) -> bool:
     """Whether a value is the only entry of a list."""
-    if path[-4:-3] + path[-2:-1] == _WITH_THE_POLICY:
+    if path[-4:-3] + path[-2:-1] == _WITH_THE_POLICY or path[:2] == _WITH_THE_ROLE:
         return False
     around: Any = document.data
     for step in path[:-1]:

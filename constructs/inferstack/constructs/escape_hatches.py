@@ -21,6 +21,7 @@ from inferstack.facts.walk import components
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.composite_alarms import composite_id
+from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id
 from inferstack.texts.placeholders import is_list_token
 
@@ -35,12 +36,12 @@ class RoleL1s(Rendered):
         Raises:
             ValueError: when the role is not made here.
         """
-        return self._only_l1(cdk.aws_iam.CfnRole)
+        return self._only_l1(cdk.aws_iam.CfnRole, ROLE)
 
     @property
     def cfn_policies(self) -> Sequence[cdk.aws_iam.CfnManagedPolicy]:
         """The L1s of the role's policies: several if one would be too long, none for a role of your own."""
-        return self._l1s(cdk.aws_iam.CfnManagedPolicy)
+        return self._l1s(cdk.aws_iam.CfnManagedPolicy, POLICY)
 
 
 class ComponentL1s(Rendered):

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 import aws_cdk as cdk
+from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, IDependable
 
 from inferstack.constructs.names_taken import notes_on
@@ -15,7 +16,9 @@ from inferstack.format.kinds import ROLE_ARN, ExecutionRole
 from inferstack.resolve.async_inference import ASYNC_BUCKET
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.images import key_arns
-from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque
+from inferstack.resolve.resource import parameter_id
+from inferstack.texts.elsewhere import only_elsewhere
+from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque, tokens
 
 # ---------------------------------------------------------------- the network that a spec names
 
@@ -35,7 +38,7 @@ def security_group(scope: Construct, construct_id: str, group_id: str) -> cdk.aw
 def routes_of(subnet_id: str) -> IDependable | None:
     """The routes of a subnet that the app makes; None for any other subnet."""
     # Most are plain ids: no reason to load the module, or to ask Node.
-    if not is_opaque(subnet_id) or is_list_token(subnet_id):
+    if not tokens(subnet_id) or is_list_token(subnet_id):
         return None
     made = _of_the_app(subnet_id)
     return made.internet_connectivity_established if isinstance(made, cdk.aws_ec2.Subnet) else None
@@ -129,15 +132,32 @@ def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:
     role.managed_policy_arns = [*(() if there is None else there), policy.managed_policy_arn]
 
 
-def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:
+def named_role(scope: CfnInclude, arn: str) -> cdk.aws_iam.IRole:
     """The role that a spec names by its ARN."""
     # Each placeholder on its own: out of one function CDK would cut the name, and take a path for it.
-    return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), PLACEHOLDER.sub(_as_a_token, arn))
+    found = PLACEHOLDER.sub(_as_a_token, from_elsewhere(scope, arn))
+    return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), found)
 
 
 def _as_a_token(placeholder: re.Match[str]) -> str:
     """A pseudo parameter as CDK writes it; a CDK token stays as it is."""
     return cdk.Fn.ref(placeholder[1]) if placeholder[1] in PSEUDO_PARAMETERS else placeholder[0]
+
+
+def from_elsewhere(scope: CfnInclude, text: str) -> str:
+    """A text of a spec with CDK's tokens in place of values from elsewhere. The parameters that hold some are
+    in ``scope``, where they may have other logical ids than in the plain template.
+    """
+
+    def token(found: re.Match[str]) -> str:
+        value = only_elsewhere(found[0])
+        if value is None:
+            return found[0]
+        if value.source == "import":
+            return cdk.Fn.import_value(value.name)
+        return cdk.Token.as_string(scope.get_parameter(parameter_id(value)).value)
+
+    return PLACEHOLDER.sub(token, text)
 
 
 def imported(logical_id: str) -> str:

@@ -11,9 +11,11 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
+from inferstack.check.in_stack import refuse_exports
 from inferstack.constructs.escape_hatches import AlarmHandles, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
 from inferstack.constructs.handles import (
     bucket_handle,
+    from_elsewhere,
     imported,
     named_role,
     role_handle,
@@ -80,14 +82,16 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         Raises:
             SpecError: with all errors, when the spec has any or its template is too large; when it names
                 another account or region than the stack; when it has an `execution_role` that ``role`` was
-                not made from; or when an earlier construct has taken some of its names, in the same stack or
-                the same account and region.
+                not made from; when it has `exports`, without ``preserve_logical_ids``; or when an earlier
+                construct has taken some of its names, in the same stack or the same account and region.
             TypeError: when ``role`` is an ARN as text, an L1 or something else that is not a role.
             ValueError: when ``role`` has an ARN that is not a role's.
         """
         given = cast("cdk.aws_iam.IRole | None", role)
         self._given_role = given
         made = spec_in_stack(scope, spec, given)
+        if not preserve_logical_ids:
+            refuse_exports(made.loaded)
         names = free_names(scope, made.loaded, made.lasting, made.template["Resources"].keys())
         made = made._replace(template=_sections(made.template, has_stack=preserve_logical_ids))
         super().__init__(
@@ -235,7 +239,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
     @cached_property
     def _connections(self) -> cdk.aws_ec2.Connections:
         named = dict.fromkeys(it for network in self._networks() for it in network.security_group_ids)
-        groups = list(map(for_cdk, named))
+        groups = [for_cdk(from_elsewhere(self, it)) for it in named]
         if any(map(is_list_token, groups)):
             name = self._spec.endpoint_name
             message = f"only the deployment knows how many security groups the endpoint {name} has"

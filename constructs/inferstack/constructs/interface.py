@@ -23,6 +23,7 @@ from inferstack.facts.measured import Measured
 from inferstack.format.defaults import ALARM_PERIOD
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import named_unit
+from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
 
 # ---------------------------------------------------------------- CDK's interfaces for grants and connections
 
@@ -53,8 +54,6 @@ class Connectable:
 
 
 # ---------------------------------------------------------------- any endpoint, of this app or not
-
-_INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 
 
 class MetricOptions(TypedDict, total=False):
@@ -153,12 +152,11 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """
         invoke = cdk.aws_iam.Grant.add_to_principal(
             grantee=grantee,
-            actions=[f"sagemaker:{action}" for action in _INVOKE],
+            actions=[*INVOKE],
             resource_arns=[self.endpoint_arn, *self._component_arns()],
         )
-        # The OpenAI-compatible route takes a token, and IAM knows no resource of that action.
         token = cdk.aws_iam.Grant.add_to_principal(
-            grantee=grantee, actions=["sagemaker:CallWithBearerToken"], resource_arns=["*"]
+            grantee=grantee, actions=[CALL_WITH_TOKEN], resource_arns=["*"]
         )
         return invoke.combine(token)
 

@@ -145,18 +145,19 @@ class Rendered(CfnInclude):
     def _l1(self, logical_id: str) -> CfnResource:
         return self.get_resource(logical_id)
 
-    def _l1s(self, wanted: type[L1]) -> tuple[L1, ...]:
-        """All L1s of a type, in the order of the template."""
+    def _l1s(self, wanted: type[L1], beginning: str = "") -> tuple[L1, ...]:
+        """All L1s of a type whose logical id begins so, in the order of the template."""
         name = _type_name(wanted)
-        return tuple(cast("L1", self._l1(it)) for it, found in self._types.items() if found == name)
+        ids = (it for it, found in self._types.items() if found == name and it.startswith(beginning))
+        return tuple(cast("L1", self._l1(it)) for it in ids)
 
-    def _only_l1(self, wanted: type[L1]) -> L1:
-        """The only L1 of a type.
+    def _only_l1(self, wanted: type[L1], beginning: str = "") -> L1:
+        """The only L1 of a type whose logical id begins so.
 
         Raises:
             ValueError: when the construct makes none.
         """
-        found = self._l1s(wanted)
+        found = self._l1s(wanted, beginning)
         if not found:
             raise ValueError(f"the spec of {self._spec.endpoint_name} makes no {_type_name(wanted)}")
         return found[0]

@@ -7,6 +7,7 @@ from inferstack.format.alarms import *
 from inferstack.format.async_inference import *
 from inferstack.format.autoscaling import *
 from inferstack.format.base import *
+from inferstack.format.elsewhere import *
 from inferstack.format.endpoint import *
 from inferstack.format.inference_component import *
 from inferstack.format.kinds import *

@@ -33,6 +33,8 @@ Statistic = Annotated[str, form(STATISTIC)]
 # must name the key in a form that IAM accepts as a resource.
 KmsKey = Annotated[str, form(f"^{KMS_KEY}$")]
 
+PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$")]
+
 
 TagKey = Annotated[str, form(min_length=1, max_length=128)]
 TagValue = Annotated[str, form(max_length=256)]

@@ -7,7 +7,8 @@ from msgspec import Meta
 
 from inferstack.format.alarms import Alarms, Dashboard
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, Tags, form
+from inferstack.format.base import Block, PolicyArn, Tags, form
+from inferstack.format.elsewhere import Exports, Invokers, ParameterName, StackParameter
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.load_testing import LoadTest
@@ -18,7 +19,6 @@ from inferstack.format.variant import Variant
 
 ROLE_ARN = r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$"
 RoleArn = Annotated[str, form(ROLE_ARN)]
-PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$")]
 KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
 
 
@@ -120,6 +120,12 @@ class ModelSpec(Block):
     tags: Tags | None = None
     """Tags for every resource of the stack that can have tags. Models, components, the endpoint and its
     configuration can have more of their own."""
+    parameters: dict[ParameterName, StackParameter] | None = None
+    """Parameters of the stack by name, whose values are given at deployment; `${parameter:NAME}` uses one."""
+    exports: Exports | None = None
+    """What other stacks may import."""
+    invokers: Invokers | None = None
+    """A managed policy, or a role, that may invoke the endpoint."""
     load_test: LoadTest | None = None
     """Load test for sizing the endpoint: it is checked and kept, but nothing runs it yet."""
     ignore: tuple[WarningCode | Ignore, ...] = ()

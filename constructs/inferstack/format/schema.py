@@ -20,6 +20,9 @@ JsonSchema = dict[str, Any]
 
 STRUCTURE_FILE = "structure.schema.json"
 PUBLISHED_FILE = "inferstack.schema.json"
+LIST_OR_ELSEWHERE = ["array", "string"]
+"""The type of a list that may come from elsewhere as a whole. A document has a list there, too, once it is
+read: see :func:`inferstack.check.elsewhere.with_lists`."""
 
 
 def shipped_schema_text() -> str:

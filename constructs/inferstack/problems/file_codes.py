@@ -115,6 +115,10 @@ MAYBE_SAME_NAME = _warning(
 OTHER_PLACE = _error(
     "IS111", "The spec names a different account or region than the stack that it is used in."
 )
+NOT_ALONE = _error(
+    "IS192",
+    "The spec has `exports`, but its endpoint is in a stack of the app, which has outputs of its own.",
+)
 OTHER_ROLE = _error("IS114", "The spec has an `execution_role`, but the construct is also given a role.")
 NO_SUCH_WARNING = _error("IS290", "`ignore` must name the code of an existing warning.")
 NOT_IGNORABLE = _error("IS291", "Only warnings can be ignored.")

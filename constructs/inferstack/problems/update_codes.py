@@ -1,4 +1,5 @@
-"""Codes for what a deployment would do to the existing stack: IS850 to IS899.
+"""Codes for what a deployment would do to the existing stack: IS850 to IS899, and two about what a stack
+gives to others and is given.
 
 :mod:`inferstack.review` finds them by comparing with a previous template. Their table is here, and not on the
 functions that find them as with other rules, because the rule on `ignore` has to know them and `check` may
@@ -15,6 +16,8 @@ _DG = f"{_AWS}/sagemaker/latest/dg"
 _API = f"{_AWS}/sagemaker/latest/APIReference"
 _TEMPLATES = f"{_AWS}/AWSCloudFormation/latest/UserGuide/template-anatomy.html"
 _REPLACEMENT = f"{_AWS}/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
+_EXPORTS = f"{_AWS}/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html"
+_UPDATE_STACK = f"{_AWS}/cli/latest/reference/cloudformation/deploy/"
 _CREATE = f"{_API}/API_CreateEndpoint.html"
 _UPDATE = f"{_API}/API_UpdateEndpoint.html"
 _UPDATE_COMPONENT = f"{_API}/API_UpdateInferenceComponent.html"
@@ -138,6 +141,14 @@ KNOWN_BY_NAME = _warning(
     "What others know by its name or ARN is replaced or removed: an alarm, or the bucket or a topic for "
     "asynchronous requests.",
     _REPLACEMENT,
+)
+EXPORT_GONE = _warning(
+    "IS832",
+    "An export is removed, renamed or gets another value, which CloudFormation refuses while it is imported.",
+    _EXPORTS,
+)
+DEFAULT_CHANGES = _warning(
+    "IS182", "The default of a parameter changes, which reaches no stack that exists.", _UPDATE_STACK
 )
 
 LEFT_OVER_CODES = CodeTable()

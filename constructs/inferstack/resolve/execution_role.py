@@ -8,6 +8,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-r
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
@@ -19,12 +20,12 @@ from inferstack.resolve.convert import plain
 from inferstack.resolve.images import S3Location, key_arns, s3_location
 from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
-from inferstack.texts.placeholders import is_list_token, is_opaque, tokens, without_tokens
+from inferstack.texts.placeholders import LIST_TOKEN, TOKEN, is_list_token, is_opaque
 
 MANAGED_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
 ROLE = "ExecutionRole"
-# How logical ids of policies begin.
-_POLICY = "ExecutionPolicy"
+POLICY = "ExecutionPolicy"
+"""How logical ids of the role's policies begin."""
 
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
@@ -37,6 +38,7 @@ _ANY = ("*",)
 _USE_KEY = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
 # Grants are for the services that SageMaker stores data with, not for the container.
 _BY_SERVICE: Value = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
 # What a token may become: the name of a bucket has up to 63 characters, an ARN rarely twice as many.
 _LENGTH_OF_TOKEN = 128
 _LENGTH_OF_LIST = 10 * _LENGTH_OF_TOKEN
@@ -57,7 +59,7 @@ def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Re
 
 def after_policies(resources: Resources) -> Resources:
     """The resources, where whatever uses the role of this stack waits for its policies."""
-    policies = tuple(it for it, resource in resources.items() if resource.type == MANAGED_POLICY_TYPE)
+    policies = tuple(it for it in resources if it.startswith(POLICY))
     return {
         logical_id: replace(resource, depends_on=(*policies, *resource.depends_on))
         if resource.properties.get("ExecutionRoleArn") == get_att(ROLE, "Arn")
@@ -93,7 +95,7 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
         properties = present(
             Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
         )
-        made[f"{_POLICY}{_content_hash(properties)}"] = Resource(MANAGED_POLICY_TYPE, properties, _SOURCE)
+        made[f"{POLICY}{_content_hash(properties)}"] = Resource(MANAGED_POLICY_TYPE, properties, _SOURCE)
     return made
 
 
@@ -159,16 +161,16 @@ def _joined(one: Value, other: Value) -> Value:
 def _length(statements: Value) -> int:
     """How many characters one statement or several may have once they are deployed."""
     written = json.dumps(statements, separators=(",", ":"))
-    # Only specs that are made in an app have tokens.
-    if not tokens(written):
+    # Most specs have no tokens, and nothing from elsewhere.
+    if _TOKEN.search(written) is None:
         return len(written)
-    return len(without_tokens(json.dumps(_filled(statements), separators=(",", ":")), _as_long))
+    return len(_TOKEN.sub(_as_long, json.dumps(_filled(statements), separators=(",", ":"))))
 
 
 def _filled(value: Value) -> Value:
     """The value with functions that take a token apart replaced by texts about as long as their results."""
     match value:
-        case {"Fn::Sub": [str() as text, dict() as variables]} if tokens(json.dumps(variables)):
+        case {"Fn::Sub": [str() as text, dict() as variables]} if _TOKEN.search(json.dumps(variables)):
             return text + " " * _LENGTH_OF_TOKEN
         case dict():
             return {key: _filled(item) for key, item in value.items()}
@@ -178,8 +180,8 @@ def _filled(value: Value) -> Value:
             return value
 
 
-def _as_long(token: str) -> str:
-    return " " * (_LENGTH_OF_LIST if is_list_token(token) else _LENGTH_OF_TOKEN)
+def _as_long(token: re.Match[str]) -> str:
+    return " " * (_LENGTH_OF_LIST if is_list_token(token[0]) else _LENGTH_OF_TOKEN)
 
 
 def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:

@@ -78,7 +78,8 @@ def _component(
     return present(
         InferenceComponentName=name,
         EndpointName=endpoint_name(),
-        VariantName=_variant_name(spec, component),
+        # An adapter is wherever its base is, and no definition that AWS publishes names a variant for one.
+        VariantName=None if component.base_name is not None else _variant_name(spec, component),
         Specification=made[0] if one else None,
         Specifications=None if one else made,
         RuntimeConfig=_runtime_config(component),

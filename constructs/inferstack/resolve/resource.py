@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from inferstack.problems import SpecPath
+from inferstack.texts.elsewhere import Elsewhere, elsewhere_in, only_elsewhere
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_opaque, without_tokens
 
 Value = Any
@@ -129,9 +130,12 @@ def _short_hash(identity: str) -> str:
 
 
 def at_deployment(value: Value) -> Value:
-    """The value with every text that holds ``${AWS::…}`` wrapped in ``Fn::Sub``, at any depth."""
+    """The value with every text that the deployment fills in wrapped in a function, at any depth: ``Fn::Sub``
+    for ``${AWS::…}``, and what stands for a value from elsewhere.
+    """
     # Most resources have no such text, which is found out in C in a tenth of the time of a walk.
-    return _walked(value) if b"${" in msgspec.json.encode(value) else value
+    written = msgspec.json.encode(value)
+    return _walked(value) if b"${" in written or b"#{" in written else value
 
 
 def _walked(value: Value) -> Value:
@@ -139,15 +143,31 @@ def _walked(value: Value) -> Value:
     if isinstance(value, str):
         return _with_sub(value) if "${" in value else value
     if isinstance(value, dict):
-        return value if "Fn::Sub" in value else {key: _walked(item) for key, item in value.items()}
+        if "Fn::Sub" in value:
+            return {"Fn::Sub": _with_variables(value["Fn::Sub"])}
+        return {key: _walked(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_walked(item) for item in value]
+        whole = _whole_list(value)
+        return [_walked(item) for item in value] if whole is None else value_of(whole)
     return value
 
 
+def _with_variables(written: Value) -> Value:
+    """The argument of a ``Fn::Sub`` that is there already: only its variables are filled in."""
+    return written if isinstance(written, str) else [written[0], _walked(written[1])]
+
+
+def _whole_list(value: list[Value]) -> Elsewhere | None:
+    found = only_elsewhere(value[0]) if len(value) == 1 and isinstance(value[0], str) else None
+    return found if found is not None and found.is_list else None
+
+
 def _with_sub(text: str) -> Value:
+    whole = only_elsewhere(text)
+    if whole is not None:
+        return value_of(whole)
     names = PLACEHOLDER.findall(text)
-    if PSEUDO_PARAMETERS.keys().isdisjoint(names):
+    if PSEUDO_PARAMETERS.keys().isdisjoint(names) and not any(elsewhere_in(text)):
         return text
     return substituted(text)
 
@@ -155,24 +175,49 @@ def _with_sub(text: str) -> Value:
 def substituted(
     text: str, variables: Mapping[str, Value] = MappingProxyType({}), attributes: Iterable[str] = ()
 ) -> Value:
-    """``Fn::Sub`` of a text, which fills in pseudo parameters, tokens, ``variables`` and ``attributes``, such
-    as `Model.Arn`, and nothing else.
+    """``Fn::Sub`` of a text, which fills in pseudo parameters, values from elsewhere, tokens, ``variables``
+    and ``attributes``, such as `Model.Arn`, and nothing else.
     """
     known = {*PSEUDO_PARAMETERS, *variables, *attributes}
     if known.issuperset(PLACEHOLDER.findall(text)):
         return {"Fn::Sub": [text, dict(variables)] if variables else text}
-    held: dict[str, Value] = dict(variables)
+    held: dict[str, Value] = {}
 
     def replaced(found: re.Match[str]) -> str:
         if found[1] in known:
             return found[0]
+        elsewhere = only_elsewhere(found[0])
+        if elsewhere is not None and elsewhere.source != "import":
+            return f"${{{parameter_id(elsewhere)}}}"
         if is_opaque(found[0]):
             # What CDK puts there may be a function, which only a variable of Fn::Sub can hold.
-            name = f"Token{len(held) - len(variables) + 1}"
+            name = f"{'Token' if elsewhere is None else 'Import'}{len(held) + 1}"
             held[name] = found[0]
             return f"${{{name}}}"
         # `${!x}` tells Fn::Sub to leave `${x}` alone.
         return f"${{!{found[1]}}}"
 
     template = PLACEHOLDER.sub(replaced, text)
-    return {"Fn::Sub": [template, held] if held else template}
+    filled = {**variables, **{name: _walked(token) for name, token in held.items()}}
+    return {"Fn::Sub": [template, filled] if filled else template}
+
+
+# ---------------------------------------------------------------- values from elsewhere
+
+
+def value_of(elsewhere: Elsewhere) -> Value:
+    """The function that stands for a value from elsewhere. An exported list is a text with commas."""
+    if elsewhere.source != "import":
+        return ref(parameter_id(elsewhere))
+    imported = {"Fn::ImportValue": elsewhere.name}
+    return {"Fn::Split": [",", imported]} if elsewhere.is_list else imported
+
+
+def parameter_id(elsewhere: Elsewhere) -> str:
+    """Logical id of the parameter that holds a value. A parameter of the spec has the name that it has there,
+    since whoever deploys gives that.
+    """
+    if elsewhere.source == "parameter":
+        return elsewhere.name
+    kind = "List" if elsewhere.is_list else ""
+    return logical_id(f"Ssm{pascal(elsewhere.name)}{kind}{short_hash(elsewhere.name, kind)}")

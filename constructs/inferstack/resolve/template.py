@@ -19,11 +19,13 @@ from inferstack.resolve.async_inference import async_outputs, resolve_async_reso
 from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.composite_alarms import resolve_composite_alarms
 from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
+from inferstack.resolve.elsewhere import resolve_parameters, with_exports
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
 from inferstack.resolve.execution_role import after_policies, resolve_execution_role
 from inferstack.resolve.images import placed_image
 from inferstack.resolve.inference_component import component_id, name_once_there, resolve_inference_components
+from inferstack.resolve.invokers import invoker_outputs, resolve_invokers
 from inferstack.resolve.model import resolve_models
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
@@ -50,9 +52,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     """
     resources = resolve_resources(spec, region)
     template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}
-    mappings = _mappings(spec, region)
-    if mappings:
-        template["Mappings"] = mappings
+    template |= _present(Parameters=resolve_parameters(spec), Mappings=_mappings(spec, region))
     # Looked up once each: alarms, and what scales, have places in common.
     places = {path: source_of(path) for path in {it.source for it in resources.values()}}
     template["Resources"] = {
@@ -78,6 +78,7 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
         alarms,
         composites,
         resolve_dashboard(spec, [*composites, *alarms]),
+        resolve_invokers(spec),
     ):
         # The rules refuse names that would make one logical id; but no resource may ever be lost in silence.
         if twice := made.keys() & part.keys():
@@ -112,6 +113,10 @@ def _rendered(resource: Resource, tags: dict[str, str] | None, place: str) -> Te
     return rendered
 
 
+def _present(**sections: Template) -> Template:
+    return {name: section for name, section in sections.items() if section}
+
+
 def _mappings(spec: ModelSpec, region: str | None) -> Template:
     images = (placed_image(placed, region) for placed in containers(spec))
     return dict(image.mapping for image in images if image is not None and image.mapping is not None)
@@ -132,7 +137,7 @@ def _outputs(spec: ModelSpec, region: str | None) -> dict[str, Value]:
             "Description": "Dashboard of the endpoint",
             "Value": dashboard_url(region),
         }
-    return outputs
+    return with_exports(spec, outputs | invoker_outputs(spec))
 
 
 # ---------------------------------------------------------------- its size
@@ -182,10 +187,14 @@ def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Tem
         for logical_id, resource in whole.items()
         if logical_id in logical_ids
     }
+    # Parameters, and mappings, which look up the account of an image: only those that are still used stay.
     used = json.dumps(resources)
-    # Mappings look up the account of an image; only those that are still used stay.
-    mappings = {key: table for key, table in template.get("Mappings", {}).items() if f'"{key}"' in used}
-    return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
+    sections = {name: _used(template.get(name, {}), used) for name in ("Parameters", "Mappings")}
+    return {**_present(**sections), "Resources": resources}
+
+
+def _used(section: Template, used: str) -> Template:
+    return {key: it for key, it in section.items() if f'"{key}"' in used or f"${{{key}}}" in used}
 
 
 def waits_for(template: Template, logical_ids: AbstractSet[str]) -> Iterator[tuple[str, str]]:

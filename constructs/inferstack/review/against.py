@@ -16,7 +16,7 @@ from inferstack.problems.update_codes import LEFT_OVER, OTHER_STACK, UNCLEAR, UP
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.template import SOURCE_METADATA
-from inferstack.review import components, endpoint, fleet, known_by_name, removed, role
+from inferstack.review import components, elsewhere, endpoint, fleet, known_by_name, removed, role
 from inferstack.review.role import changed_rights
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Fate, Update, update_of
@@ -58,6 +58,8 @@ RULES: tuple[Rule, ...] = (
     known_by_name.bucket_replaced,
     known_by_name.topic_replaced,
     removed.removed_or_replaced,
+    elsewhere.exports_gone,
+    elsewhere.defaults_change,
 )
 """The rules on updates. Each yields what one should know about the update that it is given."""
 
@@ -169,7 +171,7 @@ def _compare_one(
 ) -> list[Problem]:
     """What deploying one spec would do to the stack of one template, and a note on it."""
     try:
-        update = update_of(_as_deployed(one, template, region), template.resources)
+        update = update_of(_as_deployed(one, template, region), template.resources, template.sections)
     except SpecError as error:
         return list(error.problems)
     strangers = list(_strangers(update))

@@ -7,7 +7,7 @@ or list that it should be, counts as absent. Rules take values from here, never 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 ENDPOINT_TYPE = "AWS::SageMaker::Endpoint"
@@ -30,16 +30,15 @@ class Component:
 
     logical_id: str
     properties: Properties
+    variant: str | None
+    """Name of the variant that it is on, which for an adapter is its base's; None where the template does not
+    say it in plain text.
+    """
 
     @property
     def specification(self) -> Properties:
         """What it runs on any instance; empty where it differs by instance type."""
         return mapping(self.properties.get("Specification"))
-
-    @property
-    def variant(self) -> str | None:
-        """Name of the variant that it is on; None where the template does not say it in plain text."""
-        return text(self.properties.get("VariantName"))
 
     @property
     def base(self) -> str | None:
@@ -137,10 +136,18 @@ def instance_types(variant: Properties) -> list[str]:
 
 def components(resources: Resources) -> dict[str, Component]:
     """Inference components by name, in the template's order."""
-    return {
-        shown(properties.get("InferenceComponentName")): Component(logical_id, properties)
+    found = {
+        shown(properties.get("InferenceComponentName")): Component(
+            logical_id, properties, text(properties.get("VariantName"))
+        )
         for logical_id, properties in of_type(resources, COMPONENT_TYPE).items()
     }
+    return {name: _beside_its_base(it, found) for name, it in found.items()}
+
+
+def _beside_its_base(component: Component, others: Mapping[str, Component]) -> Component:
+    base = None if component.base is None else others.get(component.base)
+    return component if base is None else replace(component, variant=base.variant)
 
 
 def scaled_variants(resources: Resources) -> dict[str, Properties]:

@@ -7,6 +7,7 @@ from inferstack.check.rules.execution_role import MOST_POLICIES
 from inferstack.problems import Problem, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Resources, entries, mapping, shown
 from inferstack.review.update import Update
@@ -17,7 +18,7 @@ _MOST_SHOWN = 3
 
 def policies_at_once(update: Update) -> Iterator[Problem]:
     """CloudFormation attaches the new policies first and removes the old ones last."""
-    made = [set(deployed.of_type(it, MANAGED_POLICY_TYPE)) for it in (update.before, update.after)]
+    made = [set(_policies(it)) for it in (update.before, update.after)]
     named = [set(_named(it)) for it in (update.before, update.after)]
     count = len(set.union(*made)) + len(set.union(*named))
     if made[0] != made[1] and count > MOST_POLICIES:
@@ -29,9 +30,16 @@ def policies_at_once(update: Update) -> Iterator[Problem]:
         yield Problem(update.written(("execution_role",)), message, fix, codes.TOO_MANY_POLICIES)
 
 
+def _policies(resources: Resources) -> dict[str, deployed.Properties]:
+    """The policies of the role, without the one of those who invoke the endpoint."""
+    found = deployed.of_type(resources, MANAGED_POLICY_TYPE)
+    return {logical_id: policy for logical_id, policy in found.items() if logical_id != INVOKER_POLICY}
+
+
 def _named(resources: Resources) -> Iterator[str]:
-    for role in deployed.of_type(resources, _ROLE_TYPE).values():
-        yield from map(shown, entries(role.get("ManagedPolicyArns")))
+    for logical_id, role in deployed.of_type(resources, _ROLE_TYPE).items():
+        if logical_id != INVOKER_ROLE:
+            yield from map(shown, entries(role.get("ManagedPolicyArns")))
 
 
 class _Right(NamedTuple):
@@ -48,9 +56,7 @@ class _Right(NamedTuple):
 
 def changed_rights(before: Resources, after: Resources) -> str:
     """What the role gains and loses, as text; empty if no policy is replaced."""
-    if set(deployed.of_type(before, MANAGED_POLICY_TYPE)) == set(
-        deployed.of_type(after, MANAGED_POLICY_TYPE)
-    ):
+    if set(_policies(before)) == set(_policies(after)):
         return ""
     old, new = dict.fromkeys(_rights(before)), dict.fromkeys(_rights(after))
     moves = {"gains": [it for it in new if it not in old], "loses": [it for it in old if it not in new]}
@@ -65,7 +71,7 @@ def _few(rights: list[_Right]) -> str:
 
 
 def _rights(resources: Resources) -> Iterator[_Right]:
-    for policy in deployed.of_type(resources, MANAGED_POLICY_TYPE).values():
+    for policy in _policies(resources).values():
         for statement in map(mapping, entries(mapping(policy.get("PolicyDocument")).get("Statement"))):
             actions = tuple(map(shown, entries(statement.get("Action")))) or ("nothing",)
             for condition in _conditions(mapping(statement.get("Condition"))):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class PreviousTemplate:
 
     file: str
     resources: Resources
+    sections: Mapping[str, Any] = field(default_factory=dict)
+    """All sections of the template."""
 
     @property
     def endpoint_name(self) -> str | None:
@@ -74,7 +76,8 @@ def read_template(path: Path) -> PreviousTemplate:
     except SpecError as error:
         found = error.problems[0]
         raise SpecError([Problem(found.in_file, found.message, _GET_A_TEMPLATE, UNREADABLE)]) from None
-    return PreviousTemplate(file, _resources(_parsed(text, file), file))
+    sections = _sections(_parsed(text, file), file)
+    return PreviousTemplate(file, sections["Resources"], sections)
 
 
 def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
@@ -125,16 +128,16 @@ def _parsed(text: str, file: str) -> Any:
     )
 
 
-def _resources(data: Any, file: str) -> Resources:
+def _sections(data: Any, file: str) -> Mapping[str, Any]:
     match data:
         case {"TemplateBody": dict() as body}:
-            return _resources(body, file)
+            return _sections(body, file)
         case {"TemplateBody": str() as text}:
-            return _resources(_parsed(text, file), file)
-        case {"Resources": dict() as resources} if resources:
+            return _sections(_parsed(text, file), file)
+        case {"Resources": dict() as resources, **others} if resources:
             fault = next(_faults(resources), None)
             if fault is None:
-                return resources
+                return {**{str(name): section for name, section in others.items()}, "Resources": resources}
         case dict():
             fault = "there are no `Resources`"
         case _:

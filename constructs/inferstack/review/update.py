@@ -64,6 +64,9 @@ class Update:
     before: Resources
     after: Resources
     changes: Mapping[str, Change]
+    sections_before: Mapping[str, Any]
+    """All sections of the earlier template, as far as they are known."""
+    sections_after: Mapping[str, Any]
 
     def fate(self, type_name: str) -> Fate:
         """What becomes of the only resource of a type."""
@@ -117,12 +120,17 @@ class Update:
             yield from self.causes(other)
 
 
-def update_of(loaded: LoadedSpec, before: Resources) -> Update:
-    """What deploying the spec does to a stack with the resources ``before``."""
+def update_of(loaded: LoadedSpec, before: Resources, sections: Mapping[str, Any] | None = None) -> Update:
+    """What deploying the spec does to a stack with the resources ``before``; ``sections`` are all sections of
+    its template.
+    """
     spec = loaded.spec
-    after = resolve_template(spec, region=spec.region, source_of=lambda _: "")["Resources"]
+    template = resolve_template(spec, region=spec.region, source_of=lambda _: "")
+    after = template["Resources"]
     sources = {logical_id: it.source for logical_id, it in resolve_resources(spec, spec.region).items()}
-    return Update(spec, loaded.document.data, sources, before, after, compare(before, after))
+    changes = compare(before, after)
+    known = {} if sections is None else sections
+    return Update(spec, loaded.document.data, sources, before, after, changes, known, template)
 
 
 def bracketed(path: SpecPath) -> str:

@@ -1,7 +1,8 @@
 """Parts of a text that only the deployment knows.
 
-``${AWS::Region}`` and its like become ``Fn::Sub``; ``{{resolve:…}}`` is CloudFormation's dynamic reference;
-CDK tokens stand for attributes of other constructs when a spec is made in Python.
+``${AWS::Region}`` and its like become ``Fn::Sub``; ``${import:…}``, ``${ssm:…}`` and ``${parameter:…}`` stand
+for what exists elsewhere (:mod:`inferstack.texts.elsewhere`); ``{{resolve:…}}`` is CloudFormation's dynamic
+reference; CDK tokens stand for attributes of other constructs when a spec is made in Python.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
 """
 
@@ -19,7 +20,11 @@ PSEUDO_PARAMETERS = {
 }
 """Pseudo parameters that a text may contain, each with a sample of its value."""
 
-OR_PLACEHOLDER = rf"|\$\{{(AWS::[A-Za-z]+|stage)\}}|{BEGINNING}"
+SOURCES = ("import", "ssm", "parameter")
+"""Where a value may come from: an export of another stack, the Parameter Store, or whoever deploys."""
+_SOURCE = f"(?:{'|'.join(SOURCES)})"
+
+OR_PLACEHOLDER = rf"|\$\{{(AWS::[A-Za-z]+|stage|({'|'.join(SOURCES)}):[^}}]+)\}}|{BEGINNING}"
 """Added to each pattern in the schema for editors, which do not know what a placeholder becomes."""
 
 PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
@@ -27,13 +32,16 @@ DYNAMIC_REFERENCE = REFERENCE
 """A reference that CloudFormation fills in after its functions, so no function can take it apart."""
 ATOM = rf"(?:\$\{{[^{{}}]*\}}|{DYNAMIC_REFERENCE})"
 """A part of a text that stands for something else as a whole: separators inside it belong to it."""
-TOKEN = r"\$\{Token\[[^\[\]{}]*\]\}"
-LIST_TOKEN = r"#\{Token\[[^\[\]{}]*\]\}"
+_CDK_TOKEN = r"Token\[[^\[\]{}]*\]"
+_HELD = rf"(?:{_CDK_TOKEN}|{_SOURCE}:[^{{}}]*)"
+TOKEN = rf"\$\{{{_HELD}\}}"
+"""A part of a text that a function yields: a CDK token, or a value that exists elsewhere."""
+LIST_TOKEN = rf"#\{{{_HELD}\}}"
 """The only entry of a list whose content only the deployment knows."""
-_ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
+_ANY_TOKEN = re.compile(rf"[$#]\{{{_CDK_TOKEN}\}}")
 # CDK's value for a look-up that is not in cdk.context.json yet: the CLI looks it up after the app has run.
 _NOT_LOOKED_UP = "dummy-value-for-"
-_OPAQUE = re.compile(rf"\$\{{Token\[|#\{{Token\[|{BEGINNING}")
+_OPAQUE = re.compile(rf"[$#]\{{(?:Token\[|{_SOURCE}:)|{BEGINNING}")
 # A number that stands for a CDK token is further below zero than any real value.
 _TOKEN_NUMBER = -1e280
 
@@ -58,7 +66,7 @@ def awaits_look_up(text: str) -> bool:
 
 
 def is_list_token(text: str) -> bool:
-    """True for the text that CDK uses in place of a list's entries."""
+    """True for the text that stands in place of a list's entries."""
     return re.fullmatch(LIST_TOKEN, text) is not None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from emulator.cloudformation.deletion import delete_all
+from emulator.cloudformation.exports import refuse_outputs
 from emulator.cloudformation.handlers import handler_of
 from emulator.cloudformation.handlers.base import Made, physical_name
 from emulator.cloudformation.references import creation_order
@@ -48,6 +49,7 @@ def deploy(stack: Stack, template: Template, parameters: dict[str, Parameter]) -
         for logical_id in creation_order(deployment.wanted):
             _provision(deployment, logical_id)
         outputs = _outputs(deployment)
+        refuse_outputs(stack, outputs)
     except Exception as failure:
         roll_back(stack, deployment.before, verb, str(failure))
         return

@@ -32,6 +32,8 @@ class Evaluation:
     parameters: Mapping[str, Any]
     """Including pseudo parameters."""
     resource_value: ResourceValue
+    exports: Mapping[str, str] = field(default_factory=dict)
+    """What other stacks export."""
     _conditions: dict[str, bool] = field(default_factory=dict)
 
     def value(self, written: Any) -> Any:
@@ -82,8 +84,12 @@ class Evaluation:
 
         def filled(name: str) -> str:
             if name in own:
-                return str(self.value(own[name]))
-            return str(self._attribute(name) if "." in name else self._ref(name))
+                found = self.value(own[name])
+            else:
+                found = self._attribute(name) if "." in name else self._ref(name)
+            if isinstance(found, list):
+                raise invalid_template(f"Template error: variable {name} in Fn::Sub expression is a list")
+            return str(found)
 
         return SUBSTITUTED.sub(lambda found: filled(found[1]), text).replace("${!", "${")
 
@@ -99,6 +105,12 @@ class Evaluation:
 
     def _chosen(self, written: list[Any]) -> Any:
         return self.value(written[1] if self.holds({"Condition": written[0]}) else written[2])
+
+    def _imported(self, written: Any) -> str:
+        name = str(self.value(written))
+        if name not in self.exports:
+            raise invalid_template(f"No export named {name} found.")
+        return self.exports[name]
 
     def _looked_up(self, written: list[Any]) -> Any:
         found: Any = self.template.get("Mappings", {})
@@ -119,6 +131,7 @@ _FUNCTIONS: Mapping[str, Callable[[Evaluation, Any], Any]] = {
     "Fn::Join": Evaluation._joined,
     "Fn::If": Evaluation._chosen,
     "Fn::FindInMap": Evaluation._looked_up,
+    "Fn::ImportValue": Evaluation._imported,
     "Fn::Split": lambda self, written: str(self.value(written[1])).split(written[0]),
     "Fn::Base64": lambda self, written: base64.b64encode(str(self.value(written)).encode()).decode(),
     "Fn::ToJsonString": lambda self, written: json.dumps(self.value(written)),

@@ -99,7 +99,12 @@ class Stack:
             "AWS::NotificationARNs": [],
         }
         values = {name: parameter.value for name, parameter in parameters.items()}
-        return Evaluation(template.data, pseudo | values, value)
+        return Evaluation(template.data, pseudo | values, value, self.known_exports())
+
+    def known_exports(self) -> dict[str, str]:
+        """What any stack of the account and region exports."""
+        outputs = [it for stack in self.account.stacks if not stack.is_gone for it in stack.outputs]
+        return {it["ExportName"]: it["OutputValue"] for it in outputs if "ExportName" in it}
 
     def resource_value(self, logical_id: str, attribute: str | None) -> Any:
         """What a resource's `Ref` or attribute is now."""

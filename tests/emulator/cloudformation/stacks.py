@@ -11,6 +11,7 @@ from emulator.address import server_url
 from emulator.answering import Operation, Refused, Request
 from emulator.cloudformation.deletion import delete_stack
 from emulator.cloudformation.deployment import deploy
+from emulator.cloudformation.exports import refuse_deletion, refuse_unknown
 from emulator.cloudformation.handlers.base import Place
 from emulator.cloudformation.plan import is_no_change, plan
 from emulator.cloudformation.refusals import invalid_template
@@ -88,6 +89,7 @@ def create_stack(account: Account, request: Request) -> dict[str, Any]:
         raise Refused("AlreadyExistsException", f"Stack [{request['StackName']}] already exists")
     stack = new_stack(account, request)
     template, parameters = asked_for(stack, request)
+    refuse_unknown(stack, template.data)
     account.stacks.append(stack)
     deploy(stack, template, parameters)
     return {"StackId": stack.id}
@@ -112,6 +114,7 @@ def remove_stack(account: Account, request: Request) -> None:
             )
         if stack.is_busy:
             raise invalid_template(f"Stack:{stack.id} is in {stack.status} state and can not be deleted.")
+        refuse_deletion(stack)
         delete_stack(stack)
 
 

@@ -108,11 +108,10 @@ def parameter_values(template: Template, given: Mapping[str, str], ssm: Any) -> 
 
 
 def _parameter_value(type_name: str, text: str, ssm: Any) -> str | list[str]:
-    if type_name.startswith(_FROM_SSM):
-        return _stored(ssm, text)
-    if type_name == "CommaDelimitedList":
-        return [it.strip() for it in text.split(",")] if text else []
-    return text
+    value = _stored(ssm, text) if type_name.startswith(_FROM_SSM) else text
+    if "List" not in type_name:
+        return value
+    return [it.strip() for it in value.split(",")] if value else []
 
 
 def _stored(ssm: Any, name: str) -> str:

@@ -10,6 +10,7 @@ from inferstack.check.rules import (
     async_inference,
     autoscaling,
     containers,
+    elsewhere,
     execution_role,
     guardrails,
     keys,

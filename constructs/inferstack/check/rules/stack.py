@@ -53,6 +53,7 @@ def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
         # Each comes with its policy.
         "bucket and topics": 2 * len(_made_for_async(spec)),
         "dashboard": int(spec.dashboard is not False),
+        "invokers": 0 if spec.invokers is None else 1 + int(spec.invokers.role is not None),
     }
 
 
@@ -63,8 +64,10 @@ def _made_for_async(spec: ModelSpec) -> list[str]:
 
 def output_count(spec: ModelSpec) -> int:
     """Counts outputs: name and ARN of the endpoint, the name of each component, what is made for asynchronous
-    requests, the dashboard's URL."""
+    requests, the dashboard's URL, and the ARNs of policy and role for invokers.
+    """
     made = len(_made_for_async(spec)) + int(created(spec).bucket is not None)
+    made += _besides_alarms(spec)["invokers"]
     return 2 + len(components(spec)) + made + int(spec.dashboard is not False)
 
 

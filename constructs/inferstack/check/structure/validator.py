@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from inferstack.format.schema import JsonSchema, resolved, shipped_schema
+from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, resolved, shipped_schema
 from inferstack.texts.placeholders import OR_PLACEHOLDER, is_opaque, sample
 
 # jsonschema's ValidationError. According to its type stub, every attribute may be unset; on errors that
@@ -22,6 +22,7 @@ from inferstack.texts.placeholders import OR_PLACEHOLDER, is_opaque, sample
 Error = Any
 
 _LONGEST_TO_MATCH = 4096
+_TYPE = Draft202012Validator.VALIDATORS["type"]
 
 
 def is_integer(value: object) -> bool:
@@ -68,8 +69,16 @@ def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
     return validate
 
 
+def _type_fits(
+    validator: Any, wanted: str | list[str], instance: object, schema: JsonSchema
+) -> Iterator[ValidationError]:
+    """A text for a list has become one when a document is read."""
+    wanted = "array" if wanted == LIST_OR_ELSEWHERE else wanted
+    yield from _TYPE(validator, wanted, instance, schema) or ()
+
+
 def _pattern_fits(_: Any, pattern: str, instance: object, schema: JsonSchema) -> Iterator[ValidationError]:
-    if not has_form(instance, pattern, schema.get("maxLength")):
+    if schema.get("type") != LIST_OR_ELSEWHERE and not has_form(instance, pattern, schema.get("maxLength")):
         yield ValidationError("pattern")
 
 
@@ -124,6 +133,7 @@ SpecValidator: Any = extend(  # type: ignore[no-untyped-call]
     validators={
         **{word: _unless_opaque(word) for word in _KEYWORDS},
         "$ref": _definition_fits,
+        "type": _type_fits,
         "pattern": _pattern_fits,
         "additionalProperties": _others_fit,
         "uniqueItems": _all_differ,

@@ -81,6 +81,11 @@ WHAT_A_PATTERN_MEANS = {
     r"^[A-Za-z0-9]+$": "letters and digits",
     r"^P9[59]$": "P95 or P99",
     r"^IS[0-9]{3}$": "a warning's code: IS203",
+    r"^[A-Za-z0-9:-]+$": "letters, digits, colons and hyphens",
+    r"^[A-Za-z0-9_+=,.@-]+$": "a name without a path, of letters, digits and _+=,.@-",
+    r"^([a-z0-9.-]+\.amazonaws\.com(\.cn)?|[0-9]{12}|arn:aws[a-z\-]*:(iam|sts)::[0-9]{12}:[^*?]+)$": (
+        "a service, an account, or the ARN of a role: arn:aws:iam::111122223333:role/name"
+    ),
     r"^[\S]+$": "text without spaces",
     r"^(?:[\S]+)$": "text without spaces",
     r"^(?:[^:].*)$": "text on one line that does not begin with `:`",

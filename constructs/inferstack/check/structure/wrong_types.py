@@ -11,14 +11,15 @@ from typing import Any
 
 from inferstack.check.structure.other_names import INSTEAD_OF_FUNCTIONS, NAMED_BY, is_intrinsic
 from inferstack.check.structure.validator import Error, accepts_type
-from inferstack.format.schema import JsonSchema, resolved
+from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, resolved
 from inferstack.problems.words import chosen, describe, listed, span, type_name
-from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.placeholders import is_opaque, tokens
 
 
 def wrong_type(name: str, error: Error) -> tuple[str, str]:
     """Message and fix for an error of the keyword `type`; ``name`` is the value's key as messages show it."""
     wanted, found = error.validator_value, error.instance
+    wanted = "array" if wanted == LIST_OR_ELSEWHERE else wanted
     message = f"{name} must be {type_name(wanted)}, found {describe(found)}"
     if wanted == "object":
         return message, _keys_to_write(error.schema, found)
@@ -54,7 +55,8 @@ def _retype(wanted: str | list[str], schema: JsonSchema, found: object, key: str
     """How to give a value the wanted type, within the schema's bounds if it is a number."""
     match wanted, found:
         case str(), _ if is_opaque(found) and wanted in _TOKENS:
-            return _TOKENS[wanted]
+            as_entry = wanted == "array" and isinstance(found, str) and not tokens(found)
+            return f"write it as an entry: [{found}]" if as_entry else _TOKENS[wanted]
         case _, None:
             return "give it a value, or remove the key"
         case _, dict() if is_intrinsic(*found):

@@ -178,3 +178,19 @@ def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Problem]:
             fix = "pack the adapter's files into a tar.gz"
             message = f'"{url[:60]}" is not a `.tar.gz` archive'
             yield Problem((*path, "container", "artifact_url"), message, fix)
+
+
+# https://github.com/AnthusAI/Plexus/blob/main/infrastructure/stacks/sagemaker_inference_stack.py
+@warning("IS442", "user reports")
+def adapter_may_seem_to_fail(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """An adapter made by CloudFormation may be reported as failed, although SageMaker has made it.
+
+    A production stack says so of its own adapter, and makes it by a Lambda function instead. CloudFormation
+    would then undo the whole deployment.
+    """
+    adapters = [(path, name) for path, name, _, _ in _adapters(spec)]
+    for path, name in adapters[:1]:
+        others = f" (and {len(adapters) - 1} more)" if len(adapters) > 1 else ""
+        message = f"users report that CloudFormation calls an adapter failed that was made: `{name}`{others}"
+        fix = "deploy it to a test account first, then turn this off with `ignore`"
+        yield Problem((*path, "base_inference_component_name"), message, fix)

@@ -1,0 +1,93 @@
+"""Who may invoke the endpoint: the actions, and a managed policy and a role for them.
+
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+"""
+
+from inferstack.facts.walk import components
+from inferstack.format.elsewhere import InvokerRole, Invokers
+from inferstack.format.kinds import ModelSpec
+from inferstack.resolve.endpoint import ENDPOINT
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.inference_component import component_id
+from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
+from inferstack.texts.arns import arn_fields
+
+INVOKER_POLICY, INVOKER_ROLE = "InvokerPolicy", "InvokerRole"
+INVOKE = tuple(
+    f"sagemaker:{action}"
+    for action in ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
+)
+"""The actions on the endpoint and on each of its inference components."""
+CALL_WITH_TOKEN = "sagemaker:CallWithBearerToken"
+"""The OpenAI-compatible route takes a token, and IAM knows no resource of that action."""
+
+_SOURCE = ("invokers",)
+_SERVICE = ".amazonaws.com"
+
+
+def resolve_invokers(spec: ModelSpec) -> Resources:
+    """The policy, and the role if the spec asks for one; nothing without `invokers`."""
+    block = spec.invokers
+    if block is None:
+        return {}
+    policy = Resource(MANAGED_POLICY_TYPE, _policy(spec, block), _SOURCE)
+    role = {} if block.role is None else {INVOKER_ROLE: _role(spec, block.role)}
+    return {**role, INVOKER_POLICY: policy}
+
+
+def _policy(spec: ModelSpec, block: Invokers) -> dict[str, Value]:
+    parts = [ref(component_id(spec, name, component)) for _, name, component in components(spec)]
+    made = [] if block.role is None else [ref(INVOKER_ROLE)]
+    return present(
+        Description=f"Allows to invoke the SageMaker endpoint {spec.endpoint_name}",
+        ManagedPolicyName=block.managed_policy_name,
+        Path=block.path,
+        PolicyDocument=_document(
+            {"Sid": "Invoke", "Effect": "Allow", "Action": [*INVOKE], "Resource": [ref(ENDPOINT), *parts]},
+            {"Sid": "CallWithToken", "Effect": "Allow", "Action": [CALL_WITH_TOKEN], "Resource": ["*"]},
+        ),
+        Roles=[*block.roles, *made] or None,
+    )
+
+
+def _role(spec: ModelSpec, role: InvokerRole) -> Resource:
+    services = [it for it in role.trusted if _SERVICE in it]
+    others = [_principal(it) for it in role.trusted if _SERVICE not in it]
+    trust = {
+        "Sid": "AssumedByInvokers",
+        "Effect": "Allow",
+        "Action": ["sts:AssumeRole"],
+        "Principal": present(Service=services or None, AWS=others or None),
+    }
+    properties = present(
+        Description=f"Invokes the SageMaker endpoint {spec.endpoint_name}",
+        RoleName=role.role_name,
+        Path=role.path,
+        AssumeRolePolicyDocument=_document(trust),
+        PermissionsBoundary=role.permissions_boundary,
+    )
+    return Resource("AWS::IAM::Role", properties, (*_SOURCE, "role"))
+
+
+def _principal(trusted: str) -> str:
+    """An account's number stands for the account as a whole."""
+    is_account = len(arn_fields(trusted)) == 1 and trusted.isdigit()
+    return f"arn:${{AWS::Partition}}:iam::{trusted}:root" if is_account else trusted
+
+
+def _document(*statements: Value) -> Value:
+    return {"Version": "2012-10-17", "Statement": [*statements]}
+
+
+def invoker_outputs(spec: ModelSpec) -> dict[str, Value]:
+    """Outputs for whoever attaches the policy, or assumes the role."""
+    if spec.invokers is None:
+        return {}
+    policy = {
+        "Description": "ARN of the policy that allows to invoke the endpoint",
+        "Value": ref(INVOKER_POLICY),
+    }
+    if spec.invokers.role is None:
+        return {"InvokerPolicyArn": policy}
+    role = {"Description": "ARN of the role that may invoke it", "Value": get_att(INVOKER_ROLE, "Arn")}
+    return {"InvokerPolicyArn": policy, "InvokerRoleArn": role}
