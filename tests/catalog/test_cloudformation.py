@@ -52,6 +52,7 @@ def test_the_types_of_a_stack_and_the_structures_of_a_load_test_have_shapes() ->
         "application-autoscaling:ScalableTargetAction",
         "iam:CreatePolicyRequest",
         "sagemaker:CreateInferenceRecommendationsJobRequest",
+        "sagemaker:DescribeModelPackageGroupInput",
         "sagemaker:ModelLatencyThreshold",
         "sagemaker:Phase",
         "sagemaker:RecommendationJobPayloadConfig",

@@ -17,6 +17,7 @@ from support.pipelines import DOCS, ROOT, read
 from inferstack.check.load import load_spec, parse_spec
 from inferstack.constructs import InferenceEndpoint
 from inferstack.resolve import resolve_template
+from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
 
 FOLDER = DOCS / "iam"
 PAGE = (DOCS / "README.md").read_text("utf-8")
@@ -267,8 +268,8 @@ def granted(file: Any) -> set[str]:
     } - own
 
 
-# The page says to add these, since only a few specs need them and they reach far.
-ADDED_WHERE_NEEDED = {"lambda:InvokeFunction"} | {
+# The page says to add these, since only a few specs need them, and they reach far or are an invoker's.
+ADDED_WHERE_NEEDED = {"lambda:InvokeFunction", *INVOKE, CALL_WITH_TOKEN} | {
     f"ssmmessages:{verb}{kind}Channel" for verb in ("Create", "Open") for kind in ("Control", "Data")
 }
 
