@@ -58,6 +58,7 @@ alarms:
   rules: [{metric: ModelLatency, threshold: 900 ms, inference_component: "chatSTAGE"}]
 env: {account: "123456789012", region: us-east-1}
 stages: {test: {}, prod: {inference_components: {"chatSTAGE": {runtime_config: {copy_count: 2}}}}}
+ignore: [{code: IS442, reason: "the adapter is made here"}]
 """
 
 

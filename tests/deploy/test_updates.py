@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from emulator.clients import EmulatedAws
@@ -23,8 +24,8 @@ REFUSED = {code for code, it in UPDATE_CODES.items() if it.severity is Severity.
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
 
 
-def template(loaded: LoadedSpec) -> dict[str, object]:
-    found: dict[str, object] = resolve_template(loaded.spec, region=None, source_of=lambda _: "spec:1")
+def template(loaded: LoadedSpec) -> dict[str, Any]:
+    found: dict[str, Any] = resolve_template(loaded.spec, region=None, source_of=lambda _: "spec:1")
     return found
 
 
@@ -62,10 +63,19 @@ def make_policies(aws: EmulatedAws, loaded: LoadedSpec) -> None:
             iam.create_policy(PolicyName=arn.rpartition("/")[2], PolicyDocument=document)
 
 
+def store(aws: EmulatedAws, *templates: dict[str, Any]) -> None:
+    """Puts what templates take from the Parameter Store into it."""
+    for it in (parameter for found in templates for parameter in found.get("Parameters", {}).values()):
+        if it["Type"].startswith("AWS::SSM::Parameter::Value"):
+            name = it["Default"]
+            aws.client("ssm").put_parameter(Name=name, Value=f"of{name}", Type="String", Overwrite=True)
+
+
 @every_pair
 def test_cloudformation_does_what_was_said(aws: EmulatedAws, pair: Pair) -> None:
     before, after = pair.specs()
     make_policies(aws, before)
+    store(aws, template(before), template(after))
     empty = inventory(aws)
     assert (deploy(aws, "stack", template(before)), failures(aws, "stack")) == ("CREATE_COMPLETE", [])
     deployed = inventory(aws)

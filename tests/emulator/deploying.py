@@ -17,13 +17,21 @@ def deploy(aws: EmulatedAws, name: str, template: Mapping[str, Any]) -> str:
     if not is_there(aws, name):
         cloudformation.create_stack(**given)
         return status(aws, name)
+    kept = template.get("Parameters", {}).keys() & parameters(aws, name)
+    values = [{"ParameterKey": key, "UsePreviousValue": True} for key in sorted(kept)]
     try:
-        cloudformation.update_stack(**given)
+        cloudformation.update_stack(**given, Parameters=values)
     except ClientError as error:
         if "No updates are to be performed" in str(error):
             return "NO CHANGES"
         raise
     return status(aws, name)
+
+
+def parameters(aws: EmulatedAws, name: str) -> set[str]:
+    """The parameters that a stack has values for, which later deployments keep."""
+    [stack] = aws.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
+    return {it["ParameterKey"] for it in stack.get("Parameters", [])}
 
 
 def is_there(aws: EmulatedAws, name: str) -> bool:
