@@ -194,11 +194,12 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Problem]:
                 yield Problem(("endpoint_config", "kms_key_id"), message, fix)
 
 
-@error("IS269", _VARIANT)
+@warning("IS269", _VARIANT)
 def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Problem]:
-    """At least one variant must have a weight above 0, so that traffic has somewhere to go.
+    """At least one variant should have a weight above 0, so that traffic has somewhere to go.
 
-    A variant without a weight counts as 1.
+    A variant without a weight counts as 1. AWS does not say that it refuses an endpoint without traffic;
+    `UpdateEndpointWeightsAndCapacities` can give it some later.
     """
     found = variants(spec)
     if found and all(variant.initial_variant_weight == 0 for _, variant in found):

@@ -273,11 +273,12 @@ def _of_stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | N
     return (((*below, "stat"), it.stat) for below, it in stats(path, of))
 
 
-@error("IS842", _STATISTICS)
+@warning("IS842", _STATISTICS)
 def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Problem]:
-    """The upper bound of a statistic must be above its lower bound.
+    """The upper bound of a statistic should be above its lower bound.
 
-    No values lie between a lower bound and an upper bound below it, so the statistic never has data.
+    No values lie between a lower bound and an upper bound below it, so the statistic never has data. AWS does
+    not say that it refuses such an alarm.
     """
     for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
         found = bounds(statistic)

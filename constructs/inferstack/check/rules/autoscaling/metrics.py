@@ -215,11 +215,12 @@ def target_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "target_value"), message, fix)
 
 
-@error("IS516", TRACKING_PAGE)
+@warning("IS516", TRACKING_PAGE)
 def target_is_no_time(spec: ModelSpec) -> Iterator[Problem]:
-    """A policy cannot hold a time at a target.
+    """A policy should not hold a time at a target.
 
-    The number would be microseconds, and times do not change in proportion to capacity.
+    The number is microseconds, and times do not change in proportion to capacity. AWS registers such a policy
+    all the same.
     """
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
