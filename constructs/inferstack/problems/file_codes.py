@@ -58,6 +58,10 @@ NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
 
 # ---------------------------------------------------------------- several specs
 
+UNREADABLE_PRICES = _error("IS070", "The price file cannot be read, or does not have its form.")
+UNREADABLE_MEASUREMENTS = _error(
+    "IS071", "The file of measurements cannot be read, or has something that cannot be used."
+)
 NO_SPECS = _error("IS040", "The folder holds no spec file, or cannot be read.")
 SAME_ENDPOINT = _error(
     "IS041",

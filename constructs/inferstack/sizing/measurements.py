@@ -1,0 +1,306 @@
+"""Measurements of configurations, read from the files that load tests leave behind.
+
+| file | from |
+|---|---|
+| CSV | yourself, or `inferstack measure`: a line of names, then a line for each configuration |
+| JSON with ``InferenceRecommendations`` | ``DescribeInferenceRecommendationsJob`` |
+| JSON with ``Recommendations`` | ``DescribeAIRecommendationJob`` |
+| JSON with ``request_throughput`` | AIPerf's ``profile_export_aiperf.json`` |
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inferstack.problems import FilePlace, Problem, SpecError
+from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
+from inferstack.problems.words import did_you_mean, listed
+
+_MS_A_MINUTE = 60_000
+# Within a fifth of what its users can send at most, a load test has measured its users.
+_LOAD_LIMITED = Decimal("0.8")
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """What one instance did in a load test."""
+
+    configuration: str
+    instance_type: str
+    requests_per_minute: Decimal
+    latencies: Mapping[Decimal, Decimal] = msgspec.field(default_factory=dict)
+    """Milliseconds by percentile, such as 95."""
+    price_per_hour: Decimal | None = None
+    users: int | None = None
+    """How many users sent requests at the same time, each waiting for an answer before the next request."""
+
+    @property
+    def usual_latency(self) -> Decimal | None:
+        """The latency at the lowest percentile that was measured."""
+        return self.latencies[min(self.latencies)] if self.latencies else None
+
+    @property
+    def most_that_users_send(self) -> Decimal | None:
+        """Requests per minute, by Little's law: each user waits for an answer before the next request."""
+        if self.users is None or not self.usual_latency:
+            return None
+        return self.users * _MS_A_MINUTE / self.usual_latency
+
+    @property
+    def is_limited_by_load(self) -> bool:
+        """Whether the users could hardly have sent more, so that the instance may do better."""
+        most = self.most_that_users_send
+        return most is not None and self.requests_per_minute >= _LOAD_LIMITED * most
+
+
+# ---------------------------------------------------------------- any file
+
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+class _Reader(msgspec.Struct):
+    """One file, with what is wrong with it so far. ``instance_type`` and ``instances`` are those of the test,
+    for files that do not say.
+    """
+
+    file: str
+    instance_type: str | None
+    instances: int
+    problems: list[Problem] = msgspec.field(default_factory=list)
+
+    def fault(self, line: int, message: str, fix: str) -> None:
+        at = FilePlace(self.file, line)
+        self.problems.append(Problem(at, message, fix, UNREADABLE_MEASUREMENTS))
+
+    def stop(self, message: str, fix: str = "name a CSV or JSON file of measurements") -> SpecError:
+        self.fault(1, message, fix)
+        return SpecError(self.problems)
+
+
+def read_measurements(
+    path: Path, *, instance_type: str | None = None, instances: int = 1
+) -> list[Measurement]:
+    """Reads a file of measurements.
+
+    ``instance_type`` and the number of ``instances`` are those of the test, for files that name none: AIPerf
+    knows only a URL.
+
+    Raises:
+        SpecError: with everything that is wrong with the file.
+    """
+    reader = _Reader(path.as_posix(), instance_type, instances)
+    text = _text(path, reader)
+    is_json = text.lstrip()[:1] in ("{", "[")
+    found = list(_of_json(text, reader) if is_json else _of_csv(text, reader))
+    if not found and not reader.problems:
+        reader.fault(1, "the file holds no measurement", "run the load test to its end")
+    if reader.problems:
+        raise SpecError(reader.problems)
+    return found
+
+
+def _text(path: Path, reader: _Reader) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise reader.stop(f"the file cannot be read: {error.strerror}") from None
+    if len(content) > _MOST_BYTES:
+        fix = "name the summary of the load test, not its record of each request"
+        raise reader.stop("the file is larger than 16 MiB", fix)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeError:
+        raise reader.stop("the file is not UTF-8 text") from None
+
+
+# ---------------------------------------------------------------- CSV
+
+_REQUIRED = ("configuration", "instance_type", "requests_per_minute")
+_OPTIONAL = ("price_per_hour", "users")
+_LATENCY = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)_ms")
+COLUMNS = (*_REQUIRED, "p95_ms", *_OPTIONAL)
+"""The columns of a CSV file; there may be more latencies, such as `p50_ms` and `p99_ms`."""
+
+
+def _of_csv(text: str, reader: _Reader) -> Iterator[Measurement]:
+    rows = csv.reader(io.StringIO(text), skipinitialspace=True)
+    try:
+        names = [name.strip() for name in next(rows, [])]
+        _check_names(names, reader)
+        for row in rows:
+            if not any(row):
+                continue
+            if len(row) != len(names):
+                message = f"the line has {len(row)} values, but there are {len(names)} columns"
+                reader.fault(rows.line_num, message, "leave a value empty, but keep its comma")
+            elif not reader.problems or reader.problems[0].line > 1:
+                yield from _of_row(dict(zip(names, map(str.strip, row), strict=True)), rows.line_num, reader)
+    except csv.Error as error:
+        reader.fault(rows.line_num, f"the line is not CSV: {error}", "check its quotes")
+
+
+def _check_names(names: list[str], reader: _Reader) -> None:
+    for name in names:
+        if name not in COLUMNS and not _LATENCY.fullmatch(name):
+            reader.fault(1, f"unknown column `{name}`", did_you_mean(name, COLUMNS, "remove it"))
+    for name in _REQUIRED:
+        if name not in names:
+            reader.fault(
+                1, f"the column `{name}` is missing", f"the columns are {listed(COLUMNS, last='and')}"
+            )
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        reader.fault(1, f"the column `{name}` occurs twice", "keep one of them")
+
+
+def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Measurement]:
+    before = len(reader.problems)
+    for name in ("configuration", "instance_type"):
+        if not row[name]:
+            reader.fault(line, f"`{name}` is empty", "write the name of what was measured")
+    numbers = {
+        name: _number(name, text, line, reader) for name, text in row.items() if _is_number(name, text)
+    }
+    if len(reader.problems) == before:
+        users = numbers.get("users")
+        yield Measurement(
+            configuration=row["configuration"],
+            instance_type=row["instance_type"],
+            requests_per_minute=numbers["requests_per_minute"],
+            latencies={
+                _percentile(name): value for name, value in numbers.items() if _LATENCY.fullmatch(name)
+            },
+            price_per_hour=numbers.get("price_per_hour"),
+            users=None if users is None else int(users),
+        )
+
+
+def _is_number(name: str, text: str) -> bool:
+    return name == "requests_per_minute" or (name not in _REQUIRED and text != "")
+
+
+def _percentile(column: str) -> Decimal:
+    return Decimal(column.removeprefix("p").removesuffix("_ms"))
+
+
+def _number(name: str, text: str, line: int, reader: _Reader) -> Decimal:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or number <= 0:
+        reader.fault(line, f"`{name}` is `{text}`", "write a number above 0, with a point and no unit")
+    elif name == "users" and number != int(number):
+        reader.fault(line, f"`{name}` is `{text}`", "write a whole number")
+    return number
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
+    try:
+        data = json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        raise reader.stop(f"the file is not JSON: {error}") from None
+    for key, read in _JSON_FORMS.items():
+        if isinstance(data, dict) and key in data:
+            try:
+                yield from read(data, reader)
+            except (KeyError, TypeError, ValueError, InvalidOperation, ArithmeticError) as error:
+                fix = "write the job's whole answer into the file, as the AWS CLI prints it"
+                reader.fault(1, f"`{key}` does not have the form of its API: {error!r}", fix)
+            return
+    message = "this JSON is of no known load test"
+    reader.fault(1, message, f"it must have one of the keys {listed(_JSON_FORMS)}")
+
+
+def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]:
+    """The result of SageMaker Inference Recommender. It measures P95, unless the job asks for P99.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RecommendationMetrics.html
+    """
+    asked = (job.get("StoppingConditions") or {}).get("ModelLatencyThresholds") or [{}]
+    percentile = Decimal(str(asked[0].get("Percentile", "P95")).removeprefix("P"))
+    for number, found in enumerate(job["InferenceRecommendations"], 1):
+        metrics, endpoint = found["Metrics"], found["EndpointConfiguration"]
+        if endpoint.get("ServerlessConfig") is None:
+            yield Measurement(
+                configuration=_named(found.get("ModelConfiguration") or {}) or f"recommendation-{number}",
+                instance_type=str(endpoint["InstanceType"]),
+                requests_per_minute=_positive(metrics["MaxInvocations"]),
+                latencies={percentile: _positive(metrics["ModelLatency"])},
+                price_per_hour=_positive(metrics["CostPerHour"]),
+            )
+
+
+def _named(model: Mapping[str, Any]) -> str:
+    """What tells the configurations of one job apart."""
+    variables = model.get("EnvironmentParameters") or ()
+    values = ", ".join(f"{it['Key']}={it['Value']}" for it in variables)
+    return values or str(model.get("InferenceSpecificationName") or "")
+
+
+def _of_recommendation_job(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]:
+    """The result of a recommendation job for a language model.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeAIRecommendationJob.html
+    """
+    for number, found in enumerate(job["Recommendations"], 1):
+        deployed = found["DeploymentConfiguration"]
+        measured = {
+            (it["Metric"], it.get("Stat")): Decimal(it["Value"]) for it in found["ExpectedPerformance"]
+        }
+        per_second = measured["RequestThroughput", "avg"] / int(deployed.get("InstanceCount") or 1)
+        users = measured.get(("ClientSideConcurrency", None))
+        name = (found.get("ModelDetails") or {}).get("InferenceSpecificationName")
+        yield Measurement(
+            configuration=str(name or f"recommendation-{number}"),
+            instance_type=str(deployed["InstanceType"]),
+            requests_per_minute=_positive(per_second * 60),
+            latencies={
+                Decimal(str(stat).removeprefix("p")): value
+                for (metric, stat), value in measured.items()
+                if metric == "RequestLatency" and re.fullmatch("p[0-9.]+", str(stat))
+            },
+            users=None if users is None else int(users),
+        )
+
+
+def _of_aiperf(export: Mapping[str, Any], reader: _Reader) -> Iterator[Measurement]:
+    """The summary of a run of AIPerf, which knows a URL, but not what is behind it."""
+    if reader.instance_type is None:
+        reader.fault(1, "AIPerf does not say which instance it measured", "add `--instance-type ml.…`")
+        return
+    users = export.get("input_config", {}).get("loadgen", {}).get("concurrency")
+    yield Measurement(
+        configuration=", ".join(export["input_config"]["endpoint"]["model_names"]),
+        instance_type=reader.instance_type,
+        requests_per_minute=_positive(export["request_throughput"]["avg"]) * 60 / reader.instances,
+        latencies={
+            Decimal(stat.removeprefix("p")): Decimal(value)
+            for stat, value in export["request_latency"].items()
+            if re.fullmatch("p[0-9]+", stat)
+        },
+        users=None if users is None else int(users),
+    )
+
+
+def _positive(value: Any) -> Decimal:
+    number = Decimal(value)
+    if not number.is_finite() or number <= 0:
+        raise ValueError(f"{value} is not above 0")
+    return number
+
+
+_JSON_FORMS: Mapping[str, Callable[[Mapping[str, Any], _Reader], Iterator[Measurement]]] = {
+    "InferenceRecommendations": _of_recommender,
+    "Recommendations": _of_recommendation_job,
+    "request_throughput": _of_aiperf,
+}

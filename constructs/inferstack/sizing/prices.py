@@ -1,0 +1,103 @@
+"""Prices of instances per hour, from a file beside the specs; nothing is built in.
+
+``inferstack prices update`` writes the file. Its prices are text, so that no digit is lost, and each region
+says when and where they were read.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from inferstack.problems import FilePlace, Problem, SpecError
+from inferstack.problems.file_codes import UNREADABLE_PRICES
+
+PRICE_FILE = "inferstack-prices.json"
+"""The price file, in the working directory unless a command is told otherwise."""
+HOW_TO_GET_PRICES = f"`inferstack prices update --region REGION` writes {PRICE_FILE}"
+
+Price = Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)?$")]
+Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$")]
+Date = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+
+
+class RegionPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """On-demand prices of hosting in one region, per hour, by instance type."""
+
+    currency: Currency
+    read: Date
+    source: str
+    hosting: dict[str, Price]
+
+
+class PriceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Prices by region."""
+
+    regions: dict[str, RegionPrices]
+
+    def of(self, region: str | None) -> "Prices":
+        """The prices of a region; none if the file does not have it, or the region is not known."""
+        found = self.regions.get(region or "")
+        return NO_PRICES if found is None or region is None else Prices.from_region(region, found)
+
+    def with_region(self, region: str, prices: RegionPrices) -> "PriceFile":
+        """The file with the prices of a region in place of any that it had."""
+        return PriceFile(dict(sorted({**self.regions, region: prices}.items())))
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """The prices that apply to an endpoint, in one currency."""
+
+    per_hour: Mapping[str, Decimal]
+    currency: str = "USD"
+    source: str = ""
+    """Where they come from, in words: region, date and source."""
+
+    @classmethod
+    def from_region(cls, region: str, found: RegionPrices) -> "Prices":
+        """The prices of one region of a price file."""
+        per_hour = {name: Decimal(price) for name, price in found.hosting.items()}
+        return cls(per_hour, found.currency, f"{region}, read on {found.read} from {found.source}")
+
+    def of(self, instance_type: str) -> Decimal | None:
+        """The price of an instance for an hour; None if it is not known."""
+        return self.per_hour.get(instance_type)
+
+
+NO_PRICES = Prices({})
+
+
+def read_price_file(path: Path) -> PriceFile:
+    """Reads a price file.
+
+    Raises:
+        SpecError: when it is not one, or cannot be read.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=PriceFile)
+    except OSError as error:
+        message = f"the price file cannot be read: {error.strerror}"
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        message = f"this is not a price file: {error}"
+    at = FilePlace(path.as_posix())
+    raise SpecError([Problem(at, message, HOW_TO_GET_PRICES, UNREADABLE_PRICES)]) from None
+
+
+def prices_for(region: str | None, path: Path | None) -> Prices:
+    """The prices of a region from a file; without ``path`` from the usual one, if there is any.
+
+    Raises:
+        SpecError: when the file cannot be used.
+    """
+    usual = Path(PRICE_FILE)
+    if path is None and not usual.is_file():
+        return NO_PRICES
+    return read_price_file(usual if path is None else path).of(region)
+
+
+def written(prices: PriceFile) -> str:
+    """The text of a price file: one line for each price, sorted, so that a diff shows what has changed."""
+    return msgspec.json.format(msgspec.json.encode(prices, order="sorted"), indent=1).decode() + "\n"

@@ -1,0 +1,153 @@
+"""How many instances of which type, from measurements: counted, priced and ranked.
+
+    N = ceil(demand / (safety factor x requests per minute per instance))
+    target_value = floor(safety factor x requests per minute per instance)
+
+The safety factor is that of AWS's formula for a scaling target: the share of what an instance can do that is
+planned for. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-loadtest.html
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+
+import msgspec
+
+from inferstack.sizing.measurements import Measurement
+from inferstack.sizing.prices import Prices
+
+HOURS_A_MONTH = 730
+"""As on AWS's price pages: 365 days of 24 hours, divided by 12."""
+_MINUTES_AN_HOUR = 60
+
+
+class LatencyLimit(msgspec.Struct, frozen=True):
+    """A latency that requests may have at most, at a percentile such as 95."""
+
+    percentile: Decimal
+    milliseconds: Decimal
+
+
+class Demand(msgspec.Struct, frozen=True, kw_only=True):
+    """What an endpoint must do: requests per minute at its busiest and quietest, and how fast."""
+
+    peak: Decimal
+    lowest: Decimal | None = None
+    latency_limit: LatencyLimit | None = None
+    safety_factor: Decimal = Decimal(1)
+    spare_instances: int = 0
+    budget_per_hour: Decimal | None = None
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """What a measured configuration takes to meet the demand, or why it cannot."""
+
+    measurement: Measurement
+    target_value: int
+    """Requests per minute and instance to aim for: a target of `SageMakerVariantInvocationsPerInstance`."""
+    min_capacity: int
+    count: int
+    """Instances at the highest demand, spare ones included."""
+    per_hour: Decimal | None
+    """Cost of ``count`` instances; None without a price."""
+    per_million: Decimal | None
+    """Cost of a million requests while the demand is at its highest."""
+    objections: tuple[str, ...] = ()
+    """Why it does not meet the demand."""
+    doubts: tuple[str, ...] = ()
+    """Why its measurement may not mean what it seems to."""
+
+    @property
+    def per_month(self) -> Decimal | None:
+        """Cost of ``count`` instances for 730 hours."""
+        return None if self.per_hour is None else self.per_hour * HOURS_A_MONTH
+
+
+def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -> list[Size]:
+    """What each measured configuration takes, the cheapest that meets the demand first.
+
+    Those that do not meet it come last. Without prices, fewer instances come first.
+    """
+    return sorted((_size(it, demand, prices) for it in measurements), key=_rank)
+
+
+def _size(measured: Measurement, demand: Demand, prices: Prices) -> Size:
+    price = measured.price_per_hour
+    if price is None:
+        price = prices.of(measured.instance_type)
+    usable = demand.safety_factor * measured.requests_per_minute
+    count = _instances(demand.peak, usable) + demand.spare_instances
+    low = demand.peak if demand.lowest is None else demand.lowest
+    per_hour = None if price is None else count * price
+    return Size(
+        measurement=measured,
+        target_value=math.floor(usable),
+        min_capacity=_instances(low, usable) + demand.spare_instances,
+        count=count,
+        per_hour=per_hour,
+        per_million=_per_million(per_hour, demand.peak),
+        objections=tuple(_objections(measured, demand, per_hour, usable)),
+        doubts=tuple(_doubts(measured)),
+    )
+
+
+def _instances(requests: Decimal, usable: Decimal) -> int:
+    return max(1, math.ceil(requests / usable))
+
+
+def _per_million(per_hour: Decimal | None, peak: Decimal) -> Decimal | None:
+    return None if per_hour is None else per_hour * 1_000_000 / (peak * _MINUTES_AN_HOUR)
+
+
+def _objections(
+    measured: Measurement, demand: Demand, per_hour: Decimal | None, usable: Decimal
+) -> Iterator[str]:
+    if demand.latency_limit is not None and (slow := _too_slow(measured, demand.latency_limit)):
+        yield slow
+    if usable < 1:
+        yield "less than one request a minute per instance"
+    budget = demand.budget_per_hour
+    if budget is not None and per_hour is not None and per_hour > budget:
+        yield f"{per_hour:f} an hour is over the budget of {budget:f}"
+
+
+def _too_slow(measured: Measurement, limit: LatencyLimit) -> str | None:
+    """Why a latency is over the limit, or not known to be below it.
+
+    A latency at a higher percentile is never lower: P99 below the limit is enough for P95, and P90 above it
+    is too much.
+    """
+    below = [value for at, value in measured.latencies.items() if at >= limit.percentile]
+    above = [value for at, value in measured.latencies.items() if at <= limit.percentile]
+    if below and min(below) <= limit.milliseconds:
+        return None
+    shown = f"the limit of {limit.milliseconds:f} ms at P{limit.percentile:f}"
+    if above and max(above) > limit.milliseconds:
+        return f"{max(above):.0f} ms is over {shown}"
+    return f"no latency measured that tells whether it is below {shown}"
+
+
+def _doubts(measured: Measurement) -> Iterator[str]:
+    if measured.is_limited_by_load:
+        yield (
+            f"{measured.users} users can send at most {measured.most_that_users_send:.0f} requests a minute: "
+            "the load may have been the limit, not the instance; measure with more users"
+        )
+
+
+def _rank(size: Size) -> tuple[bool, bool, Decimal, int, Decimal, str, str]:
+    measured = size.measurement
+    return (
+        bool(size.objections),
+        size.per_hour is None,
+        size.per_hour or Decimal(0),
+        size.count,
+        measured.usual_latency or Decimal(0),
+        measured.instance_type,
+        measured.configuration,
+    )
+
+
+def best(ranked: Sequence[Size]) -> Size | None:
+    """The first that meets the demand, if any does."""
+    return next((it for it in ranked if not it.objections), None)

@@ -1,0 +1,113 @@
+"""Every file of a load test that can be read, and what is said about those that cannot."""
+
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inferstack.problems import SpecError
+from inferstack.sizing.measurements import COLUMNS, read_measurements
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def test_inference_recommender_measures_one_instance():
+    first, second = read_measurements(RESULTS / "inference_recommender.json")
+    assert (first.configuration, first.instance_type) == ("OMP_NUM_THREADS=2", "ml.g4dn.xlarge")
+    assert (first.requests_per_minute, first.latencies) == (3192, {95: 783})
+    assert first.price_per_hour == Decimal("0.736")
+    assert (second.configuration, second.requests_per_minute) == ("batched", 1335)
+
+
+def test_a_recommendation_job_says_requests_per_second():
+    (found,) = read_measurements(RESULTS / "recommendation_job.json")
+    assert (found.configuration, found.instance_type) == ("high-otps-on-g6-24xlarge", "ml.g6.24xlarge")
+    assert found.requests_per_minute == Decimal("450.684")
+    assert found.latencies == {50: Decimal("11134.94"), 90: Decimal("12119.56"), 99: Decimal("13762.74")}
+    # 88 users who wait 11.1 s send 474 requests a minute at most.
+    assert (found.users, found.is_limited_by_load) == (88, True)
+
+
+def test_aiperf_needs_to_be_told_what_it_measured():
+    file = RESULTS / "profile_export_aiperf.json"
+    (found,) = read_measurements(file, instance_type="ml.g6.24xlarge", instances=2)
+    assert found.configuration == "ic-gpt-oss-20b-260608-183652"
+    assert round(found.requests_per_minute, 2) == Decimal("34.94")
+    assert found.latencies[Decimal(95)] == Decimal("26231.405454150005")
+    with pytest.raises(SpecError, match="does not say which instance it measured; add `--instance-type"):
+        read_measurements(file)
+
+
+def test_a_table_may_have_any_percentiles_and_leave_values_out(tmp_path):
+    (found,) = read_measurements(
+        written(
+            tmp_path,
+            "instance_type, configuration, requests_per_minute, p50_ms, p99.9_ms, users\n"
+            'ml.g5.xlarge, "batch, 2 copies", 1000.5, , 80,\n\n',
+        )
+    )
+    assert found.configuration == "batch, 2 copies"
+    assert found.requests_per_minute == Decimal("1000.5")
+    assert found.latencies == {Decimal("99.9"): Decimal(80)}
+    assert (found.users, found.price_per_hour) == (None, None)
+
+
+HEAD = "configuration,instance_type,requests_per_minute\n"
+WRONG = {
+    "": ("1:1: IS071: the column `configuration` is missing", "`instance_type` is missing"),
+    HEAD: ("the file holds no measurement",),
+    HEAD + "base,ml.g5.xlarge,0\n": ("2:1: IS071: `requests_per_minute` is `0`; write a number above 0",),
+    HEAD + "base,ml.g5.xlarge,1e999999999\n,,-3\n": ("`configuration` is empty", "is `-3`"),
+    HEAD + "base,ml.g5.xlarge,nan\n": ("is `nan`",),
+    HEAD + "base,ml.g5.xlarge,1/s\nbase,ml.g5.xlarge\n": (
+        "2:1: IS071: `requests_per_minute` is `1/s`",
+        "3:1: IS071: the line has 2 values, but there are 3 columns",
+    ),
+    HEAD.replace("\n", ",p95\n"): ("unknown column `p95`; did you mean `p95_ms`?",),
+    HEAD.replace("\n", ",users\n") + "base,ml.g5.xlarge,1,2.5\n": ("`users` is `2.5`; write a whole number",),
+    HEAD.replace("\n", ",users,users\n"): ("the column `users` occurs twice; keep one of them",),
+    "{": ("the file is not JSON",),
+    "[" * 100_000: ("the file is not JSON",),
+    "[]": ("this JSON is of no known load test; it must have one of the keys `InferenceRecommendations`",),
+    '{"Recommendations": [{}]}': ("`Recommendations` does not have the form of its API",),
+    '{"Recommendations": []}': ("the file holds no measurement; run the load test to its end",),
+    '{"InferenceRecommendations": 1}': ("does not have the form of its API",),
+    '{"request_throughput": null, "request_latency": 1}': ("which instance it measured",),
+}
+
+
+@pytest.mark.parametrize("content", WRONG)
+def test_everything_wrong_is_said_with_its_line(tmp_path, content):
+    with pytest.raises(SpecError) as caught:
+        read_measurements(written(tmp_path, content))
+    for message in WRONG[content]:
+        assert message in str(caught.value)
+
+
+def test_files_that_are_no_text_or_not_there(tmp_path):
+    with pytest.raises(SpecError, match="the file cannot be read: No such file"):
+        read_measurements(tmp_path / "none.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SpecError, match="the file is not UTF-8 text"):
+        read_measurements(tmp_path / "bytes.csv")
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate(17 * 1024 * 1024)
+    with pytest.raises(SpecError, match="larger than 16 MiB"):
+        read_measurements(tmp_path / "large.csv")
+
+
+@given(
+    st.text() | st.lists(st.sampled_from([*COLUMNS, "\n", ",", '"', "1", "{", "ml.g5.xlarge"])).map("".join)
+)
+def test_no_text_ends_in_a_traceback(tmp_path_factory, content):
+    file = written(tmp_path_factory.mktemp("any"), content)
+    with suppress(SpecError):
+        read_measurements(file, instance_type="ml.g5.xlarge")
+
+
+def written(folder, content):
+    file = folder / "measurements"
+    file.write_text(content, encoding="utf-8")
+    return file

@@ -1,0 +1,171 @@
+"""The table of the post this project began with, and what must hold for every table."""
+
+import csv
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inferstack.sizing.measurements import Measurement, read_measurements
+from inferstack.sizing.prices import NO_PRICES, Prices
+from inferstack.sizing.sizes import Demand, LatencyLimit, best, sizes
+
+HERE = Path(__file__).parent
+# https://aws.amazon.com/blogs/machine-learning/achieve-hyperscale-performance-for-model-serving-using-nvidia-triton-inference-server-on-amazon-sagemaker/
+PUBLISHED = read_measurements(HERE / "published.csv")
+POST = Demand(peak=Decimal(30_000), latency_limit=LatencyLimit(Decimal(95), Decimal(500)))
+
+
+def test_all_published_counts_and_costs_are_found_to_the_last_digit():
+    with (HERE / "published_sizes.csv").open() as file:
+        published = {
+            (row["configuration"], row["instance_type"]): (row["count"], row["cost_per_hour"])
+            for row in csv.DictReader(file)
+        }
+    found = {
+        (it.measurement.configuration, it.measurement.instance_type): (
+            str(it.count),
+            f"{it.per_hour.normalize():f}",
+        )
+        for it in sizes(PUBLISHED, POST, NO_PRICES)
+    }
+    assert len(published) == 24
+    assert found == published
+
+
+def test_only_five_of_the_published_rows_meet_the_limit_of_their_own_post():
+    ranked = sizes(PUBLISHED, POST, NO_PRICES)
+    assert [not it.objections for it in ranked] == [True] * 5 + [False] * 19
+    cheapest = best(ranked)
+    assert (cheapest.count, cheapest.measurement.instance_type) == (23, "ml.g4dn.2xlarge")
+    assert cheapest.per_hour == Decimal("21.62")
+    assert cheapest.per_month == Decimal("21.62") * 730
+
+
+def test_rows_over_the_limit_say_so():
+    (dropped,) = [it for it in sizes(PUBLISHED, POST, NO_PRICES) if it.per_hour == Decimal("7.3640")]
+    assert dropped.objections == ("783 ms is over the limit of 500 ms at P95",)
+
+
+def test_a_safety_factor_lowers_the_target_and_raises_the_count():
+    (size,) = sizes([one(requests=1335)], demand(30_000, safety_factor=Decimal("0.5")), NO_PRICES)
+    assert (size.target_value, size.count) == (667, 45)
+
+
+def test_spare_instances_come_on_top_at_every_demand():
+    (size,) = sizes([one(requests=1000)], demand(30_000, lowest=Decimal(500), spare_instances=1), NO_PRICES)
+    assert (size.min_capacity, size.count) == (2, 31)
+
+
+@pytest.mark.parametrize(
+    ("latencies", "is_met"),
+    [
+        ({95: 499}, True),
+        ({95: 500}, True),
+        ({95: 501}, False),
+        ({99: 499}, True),
+        ({90: 501}, False),
+        ({90: 400}, False),
+        ({99: 600}, False),
+        ({}, False),
+    ],
+)
+def test_another_percentile_is_enough_only_where_it_proves_something(latencies, is_met):
+    (size,) = sizes([one(latencies=latencies)], POST, NO_PRICES)
+    assert (not size.objections) == is_met
+
+
+def test_unknown_latencies_are_told_from_high_ones():
+    (unknown,) = sizes([one(latencies={90: 400})], POST, NO_PRICES)
+    assert unknown.objections == (
+        "no latency measured that tells whether it is below the limit of 500 ms at P95",
+    )
+
+
+def test_the_price_of_a_row_comes_before_that_of_the_file():
+    prices = Prices({"ml.g5.xlarge": Decimal(2)})
+    own, other = sizes([one(price=Decimal(1)), one()], demand(100), prices)
+    assert (own.per_hour, other.per_hour) == (1, 2)
+
+
+def test_a_budget_is_a_limit():
+    (size,) = sizes([one(price=Decimal(3))], demand(100, budget_per_hour=Decimal("2.5")), NO_PRICES)
+    assert size.objections == ("3 an hour is over the budget of 2.5",)
+
+
+def test_a_million_requests_cost_what_the_busiest_hour_costs_for_each():
+    (size,) = sizes([one(requests=1000, price=Decimal(3))], demand(1000), NO_PRICES)
+    assert size.per_million == Decimal(50)
+
+
+@pytest.mark.parametrize(("users", "is_doubted"), [(2, True), (4, False), (None, False)])
+def test_a_test_that_its_users_limited_is_doubted(users, is_doubted):
+    # Two users who wait 100 ms send 1,200 requests a minute.
+    (size,) = sizes([one(requests=1000, latencies={50: 100, 95: 400}, users=users)], demand(1), NO_PRICES)
+    assert bool(size.doubts) == is_doubted
+
+
+MEASUREMENTS = st.builds(
+    lambda requests, latency, price: one(requests=requests, latencies={95: latency}, price=price),
+    st.decimals("0.1", 10_000, places=1),
+    st.integers(1, 2_000),
+    st.none() | st.decimals("0.01", 100, places=4),
+)
+TABLES = st.lists(MEASUREMENTS, min_size=1, max_size=8)
+AMOUNTS = st.integers(1, 100_000)
+
+
+@given(TABLES, AMOUNTS, AMOUNTS)
+def test_more_demand_never_costs_less(table, one_amount, other):
+    less, more = (
+        {id(it.measurement): it for it in sizes(table, demand(amount), NO_PRICES)}
+        for amount in sorted((one_amount, other))
+    )
+    for key, size in less.items():
+        assert size.count <= more[key].count
+        assert size.per_hour is None or size.per_hour <= more[key].per_hour
+
+
+@given(TABLES, st.integers(1, 2_000), st.integers(1, 2_000))
+def test_a_tighter_limit_never_admits_more_rows(table, one_limit, other):
+    tight, loose = (
+        sum(not it.objections for it in sizes(table, demand(10, latency_limit=limit(ms)), NO_PRICES))
+        for ms in sorted((one_limit, other))
+    )
+    assert tight <= loose
+
+
+@given(TABLES, AMOUNTS)
+def test_the_count_is_the_smallest_that_meets_the_demand(table, amount):
+    for size in sizes(table, demand(amount), NO_PRICES):
+        each = size.measurement.requests_per_minute
+        assert size.count * each >= amount
+        assert size.count == 1 or (size.count - 1) * each < amount
+
+
+@given(TABLES, AMOUNTS)
+def test_the_first_is_the_cheapest_that_meets_the_demand(table, amount):
+    ranked = sizes(table, demand(amount, latency_limit=limit(500)), NO_PRICES)
+    costs = [it.per_hour for it in ranked if not it.objections and it.per_hour is not None]
+    assert costs == sorted(costs)
+
+
+def limit(milliseconds):
+    return LatencyLimit(Decimal(95), Decimal(milliseconds))
+
+
+def demand(peak, **others):
+    return Demand(peak=Decimal(peak), **others)
+
+
+def one(*, requests=1000, latencies=None, price=None, users=None):
+    found = {95: 100} if latencies is None else latencies
+    return Measurement(
+        configuration="base",
+        instance_type="ml.g5.xlarge",
+        requests_per_minute=Decimal(requests),
+        latencies={Decimal(at): Decimal(value) for at, value in found.items()},
+        price_per_hour=price,
+        users=users,
+    )
