@@ -218,7 +218,7 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
                 reader.fault(1, f"`{key}` does not have the form of its API: {error!r}", fix)
             return
     message = "this JSON is of no known load test"
-    reader.fault(1, message, f"it must have one of the keys {listed(_JSON_FORMS)}")
+    reader.fault(1, message, f"it must have one of the keys {listed(list(_JSON_FORMS))}")
 
 
 def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]:

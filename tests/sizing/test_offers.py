@@ -1,0 +1,90 @@
+"""The price list: what is taken from it, and what is said about the rest."""
+
+import io
+import json
+
+import pytest
+
+from inferstack.sizing.offers import from_offer_file, from_products, offer_of
+
+
+def product(name, component="Hosting", family="ML Instance", region="eu-west-1"):
+    return {
+        "productFamily": family,
+        "attributes": {
+            "instanceName": name,
+            "component": component,
+            "regionCode": region,
+            "usagetype": f"EU-Host:{name}",
+        },
+    }
+
+
+def term(*prices, currency="USD", unit="Hrs"):
+    dimensions = {
+        f"rate-{at}": {"unit": unit, "pricePerUnit": {currency: it}} for at, it in enumerate(prices)
+    }
+    return {"term-1": {"priceDimensions": dimensions}}
+
+
+LINES = [
+    (product("ml.g5.xlarge"), term("1.5710000000")),
+    (product("ml.g5.xlarge"), term("1.571")),
+    (product("ml.m5.large"), term("0.129")),
+    (product("ml.m5.large", region="us-east-1"), term("0.115")),
+    (product("ml.m5.large", component="Training"), term("0.129")),
+    (product("ml.p4d.24xlarge"), term("40", "35")),
+    (product("ml.p5.48xlarge"), {}),
+    (product("ml.c5.large"), term("0.1")),
+    (product("ml.c5.large"), term("0.2")),
+    (product("ml.inf1.xlarge"), term("0.0000000000")),
+    (product("ml.r5.large"), term("1", currency="CNY")),
+    (product("ml.t2.medium"), term("1", unit="GB-Seconds")),
+    (
+        product("", component="Serverless Inference", family="ML Serverless"),
+        term("0.00002", unit="GB-Seconds"),
+    ),
+]
+
+
+def as_products():
+    return from_products(json.dumps({"product": it, "terms": {"OnDemand": terms}}) for it, terms in LINES)
+
+
+def as_file():
+    offer = {
+        "formatVersion": "v1.0",
+        "products": {f"sku{at}": it for at, (it, _) in enumerate(LINES)},
+        "terms": {"OnDemand": {f"sku{at}": terms for at, (_, terms) in enumerate(LINES) if terms}},
+    }
+    return from_offer_file(io.BytesIO(json.dumps(offer).encode()))
+
+
+@pytest.mark.parametrize("lines", [as_products, as_file])
+def test_only_what_is_surely_the_price_of_an_instance_is_taken(lines):
+    offer = offer_of(lines(), "eu-west-1")
+    assert offer.hosting == {"ml.g5.xlarge": "1.571", "ml.m5.large": "0.129"}
+    assert offer.currency == "USD"
+
+
+def test_everything_that_is_left_out_is_said():
+    assert offer_of(as_products(), "eu-west-1").left_out == (
+        "ml.c5.large: two prices, 0.1 and 0.2",
+        "ml.inf1.xlarge: a price of 0",
+        "ml.p4d.24xlarge: 2 prices by quantity",
+        "ml.p5.48xlarge: no on-demand price",
+        "ml.r5.large: priced in CNY, not in USD",
+        "ml.t2.medium: priced by GB-Seconds, not by the hour",
+        "ML Instance: Training (1 line)",
+        "ML Serverless: Serverless Inference (1 line)",
+    )
+
+
+def test_china_has_its_own_currency():
+    lines = [(product("ml.m5.large", region="cn-north-1"), term("0.9", currency="CNY"))]
+    texts = (json.dumps({"product": it, "terms": {"OnDemand": terms}}) for it, terms in lines)
+    assert offer_of(from_products(texts), "cn-north-1").currency == "CNY"
+
+
+def test_a_region_that_is_not_in_the_list_has_no_offer():
+    assert offer_of(as_products(), "mars-east-1") is None
