@@ -24,7 +24,7 @@ def test_a_command_that_is_none_is_answered_with_those_that_are(capsys: pytest.C
     with pytest.raises(SystemExit) as exit_:
         main(["valdate", "--strict"])
     assert exit_.value.code == 2
-    said = "unknown command 'valdate'; did you mean `validate`? allowed: validate, render, "
+    said = "unknown command 'valdate'; did you mean `validate`? allowed: validate and "
     assert said in capsys.readouterr().err
 
 

@@ -60,6 +60,12 @@ def as_file():
     return from_offer_file(io.BytesIO(json.dumps(offer).encode()))
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[1", b'{"products": {"a": 1}}', b'{"products": {"a": []}}'])
+def test_a_file_that_is_no_price_list_is_a_value_error(content):
+    with pytest.raises(ValueError, match=r"\w"):
+        list(from_offer_file(io.BytesIO(content)))
+
+
 @pytest.mark.parametrize("lines", [as_products, as_file])
 def test_only_what_is_surely_the_price_of_an_instance_is_taken(lines):
     offer = offer_of(lines(), "eu-west-1")
@@ -86,5 +92,5 @@ def test_china_has_its_own_currency():
     assert offer_of(from_products(texts), "cn-north-1").currency == "CNY"
 
 
-def test_a_region_that_is_not_in_the_list_has_no_offer():
-    assert offer_of(as_products(), "mars-east-1") is None
+def test_a_region_that_is_not_in_the_list_has_no_prices():
+    assert offer_of(as_products(), "mars-east-1").hosting == {}

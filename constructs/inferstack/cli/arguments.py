@@ -22,6 +22,8 @@ _COMMANDS = {
     "render": "print CloudFormation",
     "list": "show what specs make",
     "package": "pack model archives",
+    "prices": "write AWS's prices into a file",
+    "size": "count instances for an objective",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
     "body": "make requests, read answers",

@@ -13,4 +13,5 @@ from inferstack.format.inference_component import *
 from inferstack.format.kinds import *
 from inferstack.format.load_testing import *
 from inferstack.format.model import *
+from inferstack.format.objective import *
 from inferstack.format.variant import *

@@ -13,6 +13,7 @@ from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.load_testing import LoadTest
 from inferstack.format.model import Model, NamedModel, Triton
+from inferstack.format.objective import Objective
 from inferstack.format.variant import Variant
 
 # ---------------------------------------------------------------- the role
@@ -126,6 +127,8 @@ class ModelSpec(Block):
     """What other stacks may import."""
     invokers: Invokers | None = None
     """A managed policy, or a role, that may invoke the endpoint."""
+    objective: Objective | None = None
+    """What the endpoint must do: `inferstack size` finds the instances for it."""
     load_test: LoadTest | None = None
     """Load test for sizing the endpoint: it is checked and kept, but nothing runs it yet."""
     ignore: tuple[WarningCode | Ignore, ...] = ()

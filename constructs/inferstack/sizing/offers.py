@@ -49,11 +49,9 @@ class Offer(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...]
 
 
-def offer_of(lines: Iterable[Line], region: str) -> Offer | None:
-    """The prices of hosting in a region; None if the list has no line for it."""
+def offer_of(lines: Iterable[Line], region: str) -> Offer:
+    """The prices of hosting in a region; none if the list has no line for it."""
     here = [it for it in lines if it.attributes.get("regionCode") == region]
-    if not here:
-        return None
     sold = [it for it in here if (it.family, it.attributes.get("component")) == (_FAMILY, _HOSTING)]
     currency = _usual_currency(sold)
     found: dict[str, Decimal] = {}
@@ -128,14 +126,22 @@ def from_offer_file(file: BinaryIO) -> Iterator[Line]:
 
     The file has hundreds of megabytes, and all products before all prices: it is read twice, and only the
     products of SageMaker's instances are kept.
+
+    Raises:
+        ValueError: when it is not JSON, or not such a file.
     """
     import ijson  # noqa: PLC0415 - comes with an extra
 
-    products = {
-        sku: product
-        for sku, product in ijson.kvitems(file, "products")
-        if product.get("productFamily") == _FAMILY
-    }
+    try:
+        yield from _joined(ijson.kvitems(file, "products"), file)
+    except (ijson.JSONError, AttributeError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _joined(found: Iterable[tuple[str, Any]], file: BinaryIO) -> Iterator[Line]:
+    import ijson  # noqa: PLC0415 - comes with an extra
+
+    products = {sku: product for sku, product in found if product.get("productFamily") == _FAMILY}
     file.seek(0)
     for sku, terms in ijson.kvitems(file, "terms.OnDemand"):
         if sku in products:

@@ -1,0 +1,68 @@
+"""``inferstack prices``: a region's prices of instances, in a small file to commit."""
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+
+from inferstack.account.connection import AccountError, connect
+from inferstack.account.price_list import price_list
+from inferstack.cli.report import counted
+from inferstack.cli.terminal import Refusal, tell
+from inferstack.problems import printable
+from inferstack.sizing.offers import Offer, from_offer_file, offer_of
+from inferstack.sizing.prices import PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
+from inferstack.triton.archive.writing import complete_or_absent
+
+_API = "AWS's price list (GetProducts)"
+_SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of this command."""
+    parser.add_argument("action", choices=("update",), help="read the price list, and write the file")
+    parser.add_argument("--region", required=True, metavar="REGION", help="the region, such as us-east-1")
+    source = "read this file of the public price list instead of asking AWS"
+    parser.add_argument("--offer", type=Path, metavar="FILE", help=source)
+    parser.add_argument("--out", type=Path, default=Path(PRICE_FILE), metavar="FILE", help=f"({PRICE_FILE})")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes what an hour of each instance type costs in a region.
+
+    Other regions in the file stay. What is left out, such as prices by quantity, is said.
+    """
+    before = read_price_file(options.out) if options.out.is_file() else PriceFile({})
+    offer, source = _offer(options)
+    if not offer.hosting:
+        _say(offer)
+        raise Refusal(f"the price list has no price of hosting for {options.region}; check the region's name")
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    prices = RegionPrices(offer.currency, today, source, offer.hosting)
+    with complete_or_absent(options.out) as file:
+        file.write(written(before.with_region(options.region, prices)).encode())
+    _say(offer)
+    count = counted(len(offer.hosting), "instance type")
+    tell(f"{options.out}: {count} in {options.region}, in {offer.currency}; commit the file")
+    return 0
+
+
+def _offer(options: argparse.Namespace) -> tuple[Offer, str]:
+    try:
+        if options.offer is None:
+            lines, source = price_list(connect(options.region), options.region), _API
+            return offer_of(lines, options.region), source
+        with options.offer.open("rb") as file:
+            return offer_of(from_offer_file(file), options.region), options.offer.name
+    except AccountError as error:
+        raise Refusal(str(error)) from None
+    except ModuleNotFoundError:
+        raise Refusal("ijson is not installed; install it with: pip install 'inferstack[aws]'") from None
+    except ValueError as error:
+        raise Refusal(f"{options.offer}: this is not a price list: {error}") from None
+
+
+def _say(offer: Offer) -> None:
+    for it in offer.left_out[:_SHOWN]:
+        tell(printable(f"left out: {it}"))
+    if len(offer.left_out) > _SHOWN:
+        tell(f"left out: {len(offer.left_out) - _SHOWN} more")

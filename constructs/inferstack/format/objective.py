@@ -1,0 +1,38 @@
+"""What an endpoint is for: how many requests, how fast, at what cost. Nothing of it is deployed."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from inferstack.format.base import Block, Number, form
+
+Percentile = Annotated[str, form(r"^P[0-9]{1,2}(\.[0-9]+)?$")]
+AtLeastOne = Annotated[Number, Meta(extra_json_schema={"minimum": 1})]
+Share = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
+Money = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01})]
+
+
+class LatencyLimit(Block):
+    """The latency that requests may have at most."""
+
+    percentile: Percentile
+    """Percentile of the latency, such as `P95`."""
+    value_in_milliseconds: AtLeastOne
+    """The limit, in milliseconds."""
+
+
+class Objective(Block):
+    """What the endpoint must do. `inferstack size` finds the instances for it from measurements."""
+
+    requests_per_minute: AtLeastOne
+    """Requests per minute when the endpoint is busiest."""
+    lowest_requests_per_minute: AtLeastOne | None = None
+    """Requests per minute when it is quietest: autoscaling goes down to what these need."""
+    latency: LatencyLimit | None = None
+    """The latency limit that a configuration must meet."""
+    safety_factor: Share = 1
+    """The share of what an instance can do that is planned for. AWS suggests starting with 0.5."""
+    spare_instances: Annotated[int, Meta(extra_json_schema={"minimum": 0})] = 0
+    """Instances beyond those that the requests need, for when one fails."""
+    budget_per_hour: Money | None = None
+    """What all instances together may cost in an hour, in the currency of the prices."""

@@ -1,0 +1,156 @@
+"""``inferstack size`` and ``inferstack prices``: from measurements and prices to instances."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from inferstack.account.connection import Connection
+from inferstack.cli import main, prices
+
+PUBLISHED = Path(__file__).parents[1] / "sizing/published.csv"
+SPEC = """\
+kind: single-model
+endpoint_name: bert
+model: {image: "123456789012.dkr.ecr.us-east-1.amazonaws.com/bert:1", model_data_url: s3://models/bert.tar.gz}
+variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}
+env: {region: us-east-1}
+"""
+OBJECTIVE = (
+    "objective: {requests_per_minute: 30000, latency: {percentile: P95, value_in_milliseconds: 500}}\n"
+)
+UNPRICED = "configuration,instance_type,requests_per_minute,p95_ms,users\nbase,ml.g5.xlarge,1000,100,2\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bert.yaml").write_text(SPEC + OBJECTIVE)
+    Path("unpriced.csv").write_text(UNPRICED)
+
+
+def test_the_cheapest_that_meets_the_objective_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "bert.yaml", "--measurements", str(PUBLISHED)]) == 0
+    header, first, *rest = capsys.readouterr().out.splitlines()
+    assert header.split("  ")[0] == "COUNT"
+    assert first.split() == ["23", "ml.g4dn.2xlarge", "trt-db", "1335", "21.62", "15,782.60", "12.01"]
+    assert "  10 x ml.g4dn.xlarge trt-db-ig: 783 ms is over the limit of 500 ms at P95" in rest
+    assert all(len(line) <= 80 for line in (header, first, *rest))
+
+
+def test_it_is_data_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "bert.yaml", "--measurements", str(PUBLISHED), "--format", "json"]) == 0
+    ranked = json.loads(capsys.readouterr().out)
+    assert len(ranked) == 24
+    assert (ranked[0]["count"], ranked[0]["per_hour"], ranked[0]["objections"]) == (23, "21.62", [])
+
+
+def test_without_prices_it_says_how_to_get_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "bert.yaml", "--measurements", "unpriced.csv"]) == 0
+    found = capsys.readouterr()
+    assert "inferstack prices update --region REGION" in found.err
+    assert found.out.splitlines()[1].split()[-3:] == ["-", "-", "-"]
+    assert "2 users can send at most 1200 requests a minute" in found.out
+
+
+def test_a_committed_price_file_is_used_for_the_region_of_the_spec(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    region = {
+        "currency": "USD",
+        "read": "2026-11-23",
+        "source": "a list",
+        "hosting": {"ml.g5.xlarge": "1.408"},
+    }
+    Path("inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": region}}))
+    assert main(["size", "bert.yaml", "--measurements", "unpriced.csv"]) == 0
+    assert "42.24" in capsys.readouterr().out
+
+
+def test_nothing_that_meets_the_objective_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("slow.csv").write_text(UNPRICED.replace(",100,", ",900,"))
+    assert main(["size", "bert.yaml", "--measurements", "slow.csv"]) == 1
+    assert "not for this objective:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda: Path("bert.yaml").write_text(SPEC),
+            "the spec does not say what it is for; write `objective:",
+        ),
+        (lambda: Path("unpriced.csv").write_text("a,b\n"), "unknown column `a`"),
+        (lambda: Path("unpriced.csv").unlink(), "the file cannot be read: No such file"),
+        (lambda: Path("inferstack-prices.json").write_text("{}"), "this is not a price file"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_said(change: Any, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    change()
+    assert main(["size", "bert.yaml", "--measurements", "unpriced.csv"]) == 1
+    assert said in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- prices
+
+
+def product(name: str, price: str) -> dict[str, Any]:
+    attributes = {"instanceName": name, "component": "Hosting", "regionCode": "eu-west-1"}
+    dimensions = {"rate": {"unit": "Hrs", "pricePerUnit": {"USD": price}}}
+    return {
+        "product": {"productFamily": "ML Instance", "attributes": attributes},
+        "terms": {"OnDemand": {"term": {"priceDimensions": dimensions}}},
+    }
+
+
+@pytest.fixture
+def _price_list(monkeypatch: pytest.MonkeyPatch) -> Any:
+    client = boto3.client("pricing", "us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
+    monkeypatch.setattr(Connection, "pricing", lambda *_: client)
+    monkeypatch.setattr(prices, "connect", lambda region: Connection("123456789012", region, boto3.Session()))
+    asked = {"ServiceCode": "AmazonSageMaker", "FormatVersion": "aws_v1"}
+    wanted = {"productFamily": "ML Instance", "component": "Hosting", "regionCode": "eu-west-1"}
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": it} for name, it in wanted.items()]
+    pages = (
+        [product("ml.g5.xlarge", "1.5710"), product("ml.p5.48xlarge", "0")],
+        [product("ml.m5.large", "0.129")],
+    )
+    with Stubber(client) as stub:
+        for at, page in enumerate(pages):
+            more = {"NextToken": "2"} if at == 0 else {}
+            token = {"NextToken": "2"} if at == 1 else {}
+            lines = [json.dumps(it) for it in page]
+            stub.add_response(
+                "get_products", {"PriceList": lines, **more}, {**asked, "Filters": filters, **token}
+            )
+        yield
+
+
+@pytest.mark.usefixtures("_price_list")
+def test_prices_of_a_region_are_written_beside_those_of_others(capsys: pytest.CaptureFixture[str]) -> None:
+    other = {"currency": "USD", "read": "2026-01-01", "source": "a list", "hosting": {"ml.m5.large": "0.115"}}
+    Path("inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": other}}))
+    assert main(["prices", "update", "--region", "eu-west-1"]) == 0
+    regions = json.loads(Path("inferstack-prices.json").read_text())["regions"]
+    assert regions["us-east-1"] == other
+    assert regions["eu-west-1"]["hosting"] == {"ml.g5.xlarge": "1.571", "ml.m5.large": "0.129"}
+    said = capsys.readouterr().err
+    assert "left out: ml.p5.48xlarge: a price of 0" in said
+    assert "inferstack-prices.json: 2 instance types in eu-west-1, in USD; commit the file" in said
+
+
+def test_the_public_file_needs_no_account(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = product("ml.g5.xlarge", "1.571")
+    offer = {"products": {"s": entry["product"]}, "terms": {"OnDemand": {"s": entry["terms"]["OnDemand"]}}}
+    Path("index.json").write_text(json.dumps(offer))
+    assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 0
+    assert '"source": "index.json"' in Path("inferstack-prices.json").read_text()
+    capsys.readouterr()
+    assert main(["prices", "update", "--region", "mars-east-1", "--offer", "index.json"]) == 1
+    assert "no price of hosting for mars-east-1" in capsys.readouterr().err
+    Path("index.json").write_text("<html>")
+    assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 1
+    assert "index.json: this is not a price list" in capsys.readouterr().err
