@@ -11,7 +11,7 @@ from botocore.stub import Stubber
 from inferstack.account.connection import Connection
 from inferstack.cli import main, prices
 
-PUBLISHED = Path(__file__).parents[1] / "sizing/published.csv"
+PUBLISHED = Path(__file__).parents[2] / "docs/examples/bert-large.csv"
 SPEC = """\
 kind: single-model
 endpoint_name: bert

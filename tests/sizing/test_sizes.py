@@ -11,9 +11,9 @@ from inferstack.sizing.measurements import Measurement, read_measurements
 from inferstack.sizing.prices import NO_PRICES, Prices
 from inferstack.sizing.sizes import Demand, LatencyLimit, best, sizes
 
-HERE = Path(__file__).parent
+HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 # https://aws.amazon.com/blogs/machine-learning/achieve-hyperscale-performance-for-model-serving-using-nvidia-triton-inference-server-on-amazon-sagemaker/
-PUBLISHED = read_measurements(HERE / "published.csv")
+PUBLISHED = read_measurements(ROOT / "docs/examples/bert-large.csv")
 POST = Demand(peak=Decimal(30_000), latency_limit=LatencyLimit(Decimal(95), Decimal(500)))
 
 
