@@ -15,6 +15,7 @@ from inferstack.check.rules import (
     guardrails,
     keys,
     names,
+    objective,
     security,
     stack,
     triton,
