@@ -94,6 +94,17 @@ def test_what_is_missing_or_wrong_is_said(change: Any, said: str, capsys: pytest
     assert said in capsys.readouterr().err
 
 
+def test_the_largest_and_smallest_numbers_give_results(capsys: pytest.CaptureFixture[str]) -> None:
+    most = "objective: {requests_per_minute: 1000000000, safety_factor: 0.01, spare_instances: 1000}\n"
+    Path("bert.yaml").write_text(SPEC + most)
+    Path("odd.csv").write_text(
+        "configuration,instance_type,requests_per_minute,price_per_hour\n"
+        "slow,ml.g5.xlarge,0.000000001,1000000000000\nfast,ml.g5.xlarge,1e12,1e-9\n"
+    )
+    assert main(["size", "bert.yaml", "--measurements", "odd.csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["1001", "ml.g5.xlarge", "fast"]
+
+
 # ---------------------------------------------------------------- prices
 
 

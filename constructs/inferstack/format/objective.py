@@ -7,9 +7,11 @@ from msgspec import Meta
 from inferstack.format.base import Block, Number, form
 
 Percentile = Annotated[str, form(r"^P[0-9]{1,2}(\.[0-9]+)?$")]
-AtLeastOne = Annotated[Number, Meta(extra_json_schema={"minimum": 1})]
+# Far beyond any endpoint: they keep the numbers that follow from them readable.
+Rate = Annotated[Number, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000_000})]
+Milliseconds = Annotated[Number, Meta(extra_json_schema={"minimum": 1, "maximum": 3_600_000})]
 Share = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
-Money = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01})]
+Money = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1_000_000_000})]
 
 
 class LatencyLimit(Block):
@@ -17,22 +19,22 @@ class LatencyLimit(Block):
 
     percentile: Percentile
     """Percentile of the latency, such as `P95`."""
-    value_in_milliseconds: AtLeastOne
+    value_in_milliseconds: Milliseconds
     """The limit, in milliseconds."""
 
 
 class Objective(Block):
     """What the endpoint must do. `inferstack size` finds the instances for it from measurements."""
 
-    requests_per_minute: AtLeastOne
+    requests_per_minute: Rate
     """Requests per minute when the endpoint is busiest."""
-    lowest_requests_per_minute: AtLeastOne | None = None
+    lowest_requests_per_minute: Rate | None = None
     """Requests per minute when it is quietest: autoscaling goes down to what these need."""
     latency: LatencyLimit | None = None
     """The latency limit that a configuration must meet."""
     safety_factor: Share = 1
     """The share of what an instance can do that is planned for. AWS suggests starting with 0.5."""
-    spare_instances: Annotated[int, Meta(extra_json_schema={"minimum": 0})] = 0
+    spare_instances: Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 1_000})] = 0
     """Instances beyond those that the requests need, for when one fails."""
     budget_per_hour: Money | None = None
     """What all instances together may cost in an hour, in the currency of the prices."""

@@ -61,6 +61,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
 # ---------------------------------------------------------------- any file
 
+# Beyond these, a number is a mistake, and no result could be shown.
+_LEAST, _MOST = Decimal("1e-9"), Decimal("1e12")
 _MOST_BYTES = 16 * 1024 * 1024
 
 
@@ -194,7 +196,7 @@ def _number(name: str, text: str, line: int, reader: _Reader) -> Decimal:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite() or number <= 0:
+    if not number.is_finite() or not _LEAST <= number <= _MOST:
         reader.fault(line, f"`{name}` is `{text}`", "write a number above 0, with a point and no unit")
     elif name == "users" and number != int(number):
         reader.fault(line, f"`{name}` is `{text}`", "write a whole number")
@@ -294,8 +296,8 @@ def _of_aiperf(export: Mapping[str, Any], reader: _Reader) -> Iterator[Measureme
 
 def _positive(value: Any) -> Decimal:
     number = Decimal(value)
-    if not number.is_finite() or number <= 0:
-        raise ValueError(f"{value} is not above 0")
+    if not number.is_finite() or not _LEAST <= number <= _MOST:
+        raise ValueError(f"{value} is not a usable number above 0")
     return number
 
 

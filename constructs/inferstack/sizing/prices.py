@@ -19,7 +19,7 @@ PRICE_FILE = "inferstack-prices.json"
 """The price file, in the working directory unless a command is told otherwise."""
 HOW_TO_GET_PRICES = f"`inferstack prices update --region REGION` writes {PRICE_FILE}"
 
-Price = Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)?$")]
+Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,12})?$")]
 Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$")]
 Date = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 

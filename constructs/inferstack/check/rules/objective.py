@@ -38,7 +38,7 @@ def scaling_gets_to_the_objective(spec: ModelSpec) -> Iterator[Problem]:
     wanted = spec.objective.requests_per_minute
     for path, scaled, policy, name in named_policies(spec):
         most, target = most_capacity(scaled.scaling), policy.target_value
-        if name in _PER_INSTANCE and most * target < wanted:
+        if name in _PER_INSTANCE and 0 < most * target < wanted:
             message = (
                 f"{most} instances at {target:g} requests a minute answer {most * target:g} of {wanted:g}"
             )
