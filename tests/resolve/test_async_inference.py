@@ -97,7 +97,12 @@ def test_whatever_does_not_come_by_tls_is_denied(logical_id: str, action: str) -
 
 def test_the_bucket_is_private_and_outlives_the_stack() -> None:
     found = resources(MADE)
-    assert set(found["AsyncBucket"]["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
+    assert found["AsyncBucket"]["Properties"]["PublicAccessBlockConfiguration"] == {
+        "BlockPublicAcls": True,
+        "BlockPublicPolicy": True,
+        "IgnorePublicAcls": True,
+        "RestrictPublicBuckets": True,
+    }
     for logical_id in ("AsyncBucket", "AsyncBucketPolicy"):
         # A stack that could not be made leaves no empty bucket behind, whose name would be taken.
         assert found[logical_id]["DeletionPolicy"] == "RetainExceptOnCreate"
