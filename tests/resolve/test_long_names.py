@@ -7,7 +7,16 @@ import pytest
 from inferstack.check.load import parse_spec
 from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
-from inferstack.resolve.resource import LONGEST_ID, logical_id
+from inferstack.resolve.resource import (
+    LONGEST_ID,
+    get_att,
+    is_arn,
+    lasting_token,
+    logical_id,
+    pascal,
+    ref,
+    short_hash,
+)
 
 LONG = "a" * 240
 STEP = {
@@ -74,3 +83,17 @@ def test_a_metric_of_ones_own_has_a_name_that_cloudwatch_takes(name: str) -> Non
     with pytest.raises(SpecError) as refusal:
         parse_spec(spec(**scaling(policies=[policy])))
     assert [it.code for it in refusal.value.problems] == ["IS107"]
+
+
+@pytest.mark.parametrize("written", [pascal, short_hash])
+def test_ids_tell_tokens_apart_by_what_they_stand_for_and_not_by_their_numbers(written: Any) -> None:
+    one, same = (f"net-{lasting_token(f'${{Token[TOKEN.{number}]}}', ref('Net'))}" for number in (7, 1234))
+    other = f"net-{lasting_token('${Token[TOKEN.7]}', ref('Other'))}"
+    assert written(one) == written(same) != written(other)
+
+
+def test_only_what_is_an_arn_for_certain_is_taken_for_one() -> None:
+    token = "${Token[TOKEN.7]}"
+    meanings = get_att("Key", "Arn"), get_att("Key", "KeyId"), ref("Key")
+    assert [is_arn(lasting_token(token, meaning)) for meaning in meanings] == [True, False, False]
+    assert not is_arn(token)

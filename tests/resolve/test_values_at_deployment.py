@@ -12,6 +12,7 @@ from inferstack.texts.placeholders import PSEUDO_PARAMETERS
 IT = "${import:it}"
 KEY = "1234abcd-12ab-34cd-56ef-1234567890ab"
 HERE, THERE = "us-east-1:111122223333", "eu-west-1:444455556666"
+CHINA = "cn-north-1:444455556666"
 REGISTRY = "444455556666.dkr.ecr.eu-west-1.amazonaws.com"
 
 
@@ -43,12 +44,20 @@ def test_a_key_may_turn_out_to_be_an_id_an_alias_or_an_arn(
         assert found[sid]["Condition"] == {"ForAnyValue:StringEquals": {"kms:ResourceAliases": ["alias/ml"]}}
 
 
+def test_a_whole_list_of_keys_decrypts_files(resolve: Resolved) -> None:
+    keys = [f"arn:aws:kms:{place}:key/{KEY}" for place in (HERE, THERE)]
+    found = allowed(resolve, {"execution_role": {"kms_key_arns": IT}}, ",".join(keys))
+    assert found["DecryptFiles"]["Resource"] == keys
+    assert "DecryptFilesByAlias" not in found
+
+
 @pytest.mark.parametrize(
     ("image", "repository"),
     [
         (f"{REGISTRY}/ml/net:v1", f"{THERE}:repository/ml/net"),
         (f"{REGISTRY}/ml/net@sha256:abcdef", f"{THERE}:repository/ml/net"),
         (f"{REGISTRY}/ml/net", f"{THERE}:repository/ml/net"),
+        (f"{REGISTRY}.cn/ml/net:v1".replace("eu-west-1", "cn-north-1"), f"{CHINA}:repository/ml/net"),
     ],
 )
 def test_an_image_may_turn_out_to_have_a_tag_or_a_digest(
@@ -56,6 +65,18 @@ def test_an_image_may_turn_out_to_have_a_tag_or_a_digest(
 ) -> None:
     found = allowed(resolve, {"model": {"image": IT}}, image)
     assert found["PullImage"]["Resource"] == [f"arn:aws:ecr:{repository}"]
+
+
+@pytest.mark.parametrize(("image", "is_pulled"), [(IT, False), (f"{REGISTRY}/{IT}", True)])
+def test_an_image_that_comes_through_the_vpc_is_from_a_private_registry_unless_it_names_ecrs(
+    image: str, is_pulled: bool, resolve: Resolved
+) -> None:
+    model = {
+        "image": image,
+        "image_config": {"repository_access_mode": "Vpc"},
+        "vpc_config": {"subnets": ["subnet-0a1b2c3d"], "security_group_ids": ["sg-0a1b2c3d"]},
+    }
+    assert ("PullImage" in allowed(resolve, {"model": model}, "registry.example.com/net:1")) is is_pulled
 
 
 @pytest.mark.parametrize(

@@ -267,9 +267,8 @@ def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
 
 
 def _decrypt_files(keys: tuple[str, ...]) -> Iterator[Value]:
-    """Model files are only read, with their keys. A list that only the deployment knows stays whole."""
-    listed = is_opaque(list(keys))
-    named, places, known_as = (list(keys), [], {}) if listed else _places_of_keys(keys)
+    """Model files are only read, with their keys."""
+    named, places, known_as = _places_of_keys(keys)
     if named:
         yield _statement("DecryptFiles", ["kms:Decrypt"], named)
     if places:

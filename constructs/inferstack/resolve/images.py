@@ -120,7 +120,7 @@ def key_arns(key: str) -> list[tuple[Value, Value | None]]:
     :func:`key_arn`.
 
     Whether a token stands for a key or for an alias, only the deployment knows. Both are named; the wrong one
-    simply matches no key.
+    simply matches no key. A list that only the deployment knows stays whole.
     """
     if re.match(TOKEN, key) is None:
         return [key_arn(key)]
