@@ -7,6 +7,7 @@ import pytest
 from emulator.cloudformation.evaluation import Evaluation, symbol
 from support.resolving import Resolved, of_type
 
+from inferstack.resolve.resource import at_deployment
 from inferstack.texts.placeholders import PSEUDO_PARAMETERS
 
 IT = "${import:it}"
@@ -24,6 +25,13 @@ def allowed(resolve: Resolved, change: dict[str, Any], it: str, base: str = "sin
     policies = of_type(template, "AWS::IAM::ManagedPolicy").values()
     written = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
     return {found["Sid"]: found for found in map(deployed.value, written)}
+
+
+def test_tokens_of_a_text_are_variables_in_the_order_of_the_text() -> None:
+    one, other = "${Token[TOKEN.7]}", "${Token[TOKEN.4]}"
+    assert at_deployment(f"{one}-{other}/${{AWS::Region}}") == {
+        "Fn::Sub": ["${Token1}-${Token2}/${AWS::Region}", {"Token1": one, "Token2": other}]
+    }
 
 
 @pytest.mark.parametrize(
