@@ -201,6 +201,7 @@ def test_the_dashboard_begins_with_the_states_of_the_alarms(resolve: Resolved) -
         body: Any = only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
         widgets = json.loads(body)["widgets"]
         states = [it for it in widgets if it["type"] == "alarm"]
+        assert {it["properties"]["title"] for it in states} <= {"Alarms"}
         named = [it for widget in states for it in widget["properties"]["alarms"]]
         assert named == [f"${{{it}.Arn}}" for it in of_type(template, "AWS::CloudWatch::Alarm")]
         graphs = min(it["y"] for it in widgets if it["type"] == "metric")
