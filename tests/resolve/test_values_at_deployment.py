@@ -88,6 +88,18 @@ def test_an_image_that_comes_through_the_vpc_is_from_a_private_registry_unless_i
 
 
 @pytest.mark.parametrize(
+    ("name", "arn"),
+    [
+        ("net/3", f"arn:aws:sagemaker:{HERE}:model-package/net/3"),
+        (f"arn:aws:sagemaker:{THERE}:model-package/net/3", f"arn:aws:sagemaker:{THERE}:model-package/net/3"),
+    ],
+)
+def test_a_model_package_may_turn_out_to_be_a_name_or_an_arn(name: str, arn: str, resolve: Resolved) -> None:
+    change = {"model": {"image": None, "model_data_url": None, "model_package_name": IT}}
+    assert allowed(resolve, change, name)["ReadModelPackages"]["Resource"] == [arn]
+
+
+@pytest.mark.parametrize(
     ("url", "it"),
     [
         (IT, "s3://models/a/model.tar.gz"),
