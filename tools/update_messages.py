@@ -1,7 +1,9 @@
 """Lists what the rules say about the wrong specs of the tests, so that a review shows each new wording.
 
-python -m tools.update_messages            writes the list if it has changed
-python -m tools.update_messages --check    writes nothing, exits 1 if it is out of date
+    python -m tools.update_messages            writes the list if it has changed
+    python -m tools.update_messages --check    writes nothing, exits 1 if it is out of date
+
+Each message is there once, whichever cases get it.
 """
 
 import sys

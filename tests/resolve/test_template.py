@@ -248,9 +248,17 @@ def test_only_pseudo_parameters_are_filled_in_at_deployment(value: Any, expected
 
 
 @pytest.mark.parametrize(
-    ("region", "host"), [("cn-north-1", "console.amazonaws.cn"), ("us-east-1", "console.aws.amazon.com")]
+    ("region", "host"),
+    [
+        ("cn-north-1", "console.amazonaws.cn"),
+        ("us-gov-west-1", "console.amazonaws-us-gov.com"),
+        ("us-east-1", "console.aws.amazon.com"),
+        (None, "console.aws.amazon.com"),
+    ],
 )
-def test_the_dashboard_is_in_the_console_of_the_partition(resolve: Resolved, region: str, host: str) -> None:
+def test_the_dashboard_is_in_the_console_of_the_partition(
+    resolve: Resolved, region: str | None, host: str
+) -> None:
     outputs = resolve("single", region=region)["Outputs"]
     assert f".{host}/cloudwatch/" in outputs["DashboardUrl"]["Value"]["Fn::Sub"]
 
