@@ -174,6 +174,28 @@ def test_what_a_block_implies_is_allowed(resolve: Resolved, change: str, sid: st
     assert what in plain(statements(resolve("single", change))[sid])
 
 
+def test_in_a_vpc_network_interfaces_are_made_and_removed_again(resolve: Resolved) -> None:
+    # The rights that https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html lists for a VPC.
+    found = statements(
+        resolve("single", "model: {vpc_config: {subnets: [subnet-0a], security_group_ids: [sg-0b]}}")
+    )
+    assert {sid: sorted(found[sid]["Action"]) for sid in ("JoinVpc", "LookAtVpc")} == {
+        "JoinVpc": [
+            "ec2:CreateNetworkInterface",
+            "ec2:CreateNetworkInterfacePermission",
+            "ec2:DeleteNetworkInterface",
+            "ec2:DeleteNetworkInterfacePermission",
+        ],
+        "LookAtVpc": [
+            "ec2:DescribeDhcpOptions",
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcs",
+        ],
+    }
+
+
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
