@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from support.template_pairs import CHANGES, PAIRS, QUIET, Pair
 from support.updating import deploy, fates, resources_of, spec_of
 
@@ -26,7 +27,8 @@ every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.bas
 def test_a_change_does_this_and_no_more(pair: Pair) -> None:
     update, problems = pair.deployed()
     assert fates(update) == set(pair.does)
-    assert sorted(problem.code for problem in problems) == sorted(pair.says)
+    found = [(problem.code, ".".join(map(str, problem.path))) for problem in problems]
+    assert sorted(found) == sorted(pair.said)
 
 
 @every_pair
@@ -84,6 +86,20 @@ def test_a_warning_about_an_update_can_be_ignored_and_an_error_cannot() -> None:
         spec_of("single", *change, {"ignore": ["IS860"]})
 
 
+SENTENCES = yaml.safe_load((Path(__file__).parent / "sentences.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("sentence", SENTENCES, ids=lambda it: f"{it['code']} {it['pair']}")
+def test_a_sentence_tells_what_happens_to_what_and_what_to_do(sentence: dict[str, str]) -> None:
+    [pair] = [pair for pair in PAIRS if f"{pair.base}: {pair.title}" == sentence["pair"]]
+    said = {f"{it.message}; {it.fix}" for it in pair.deployed()[1] if it.code == sentence["code"]}
+    assert sentence["reads"] in said
+
+
+def test_every_code_has_a_sentence() -> None:
+    assert {it["code"] for it in SENTENCES} == {code for pair in PAIRS for code in pair.says}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -99,34 +115,6 @@ def test_a_new_fleet_says_what_room_it_needs(change: Any, said: str) -> None:
     _, problems = deploy(spec_of("single", QUIET, change, metrics), spec_of("single", QUIET, change))
     assert [problem.code for problem in problems] == ["IS870"]
     assert said in str(problems[0])
-
-
-PLACES = {
-    "instance type of what scales": "variant.instance_type",
-    "weights under a new key": "model.model_data_url",
-    "weight of a variant": "variants.1.initial_variant_weight",
-    "component moved": "inference_components.chat",
-    "weights of a component": "inference_components.chat.specification.container.artifact_url",
-    "endpoint renamed": "endpoint_name",
-    "less at most": "autoscaling.max_capacity",
-    "path of the role": "execution_role.path",
-    "guardrails added": "endpoint.deployment_config",
-    "scaling added": "autoscaling",
-    "scaling of a component removed": "inference_components.chat",
-    "value in the environment": "model.environment.LOG_Level",
-    "weights and tags": "model.model_data_url",
-    "timeout of a shadow": "shadow_variants.0.model_data_download_timeout_in_seconds",
-    "instances to serverless": "variant.serverless_config",
-    "real-time to asynchronous": "endpoint_config.async_inference_config",
-}
-
-
-@pytest.mark.parametrize("title", PLACES)
-def test_it_is_said_where_the_spec_says_the_change(title: str) -> None:
-    # The first with its title: paths of other kinds differ.
-    pair = next(pair for pair in PAIRS if pair.title == title)
-    _, problems = pair.deployed()
-    assert {".".join(map(str, problem.path)) for problem in problems} == {PLACES[title]}
 
 
 def test_tags_are_no_cause_of_a_new_fleet() -> None:

@@ -23,7 +23,13 @@ class Pair:
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
     does: list[str] = field(default_factory=list)
-    says: list[str] = field(default_factory=list)
+    says: dict[str, str | list[str]] = field(default_factory=dict)
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """Every code that is reported, with the path in the spec."""
+        listed = {code: [at] if isinstance(at, str) else at for code, at in self.says.items()}
+        return [(code, one) for code, at in listed.items() for one in at]
 
     def specs(self) -> tuple[LoadedSpec, LoadedSpec]:
         before, after = (spec_of(self.base, QUIET, *_changes(it)) for it in (self.before, self.after))
