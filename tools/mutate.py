@@ -12,6 +12,7 @@ import argparse
 import difflib
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from typing import Any, NamedTuple
 import libcst as cst
 import yaml
 from coverage import CoverageData
+from libcst import matchers
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
@@ -64,8 +66,18 @@ class Mutant(NamedTuple):
 # ---------------------------------------------------------------- what can be changed
 
 
+# Two words of a sentence: a test that repeats them only breaks when somebody words it better.
+_SENTENCE = re.compile(r"[a-z,] [a-z`]")
+# What is run but decides nothing: names for `import *`, and options that the type checker or speed ask for.
+_SILENT = (
+    matchers.Annotation(),
+    matchers.Assign(targets=[matchers.AssignTarget(matchers.Name("__all__"))]),
+    matchers.Decorator(matchers.Call(matchers.Name("dataclass"))),
+)
+
+
 class _Collector(cst.CSTVisitor):
-    """Every node that a mutator changes, with what it becomes. Annotations do nothing when they run."""
+    """Every node that a mutator changes, with what it becomes."""
 
     METADATA_DEPENDENCIES = (PositionProvider,)
 
@@ -73,14 +85,24 @@ class _Collector(cst.CSTVisitor):
         self.found: list[tuple[int, cst.CSTNode, cst.CSTNode]] = []
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Annotation):
+        if any(matchers.matches(node, it) for it in _SILENT):
             return False
         for of_type, mutate in mutation_operators:
             if isinstance(node, of_type):
                 for changed in mutate(node):
+                    if _is_wording(node, changed):
+                        continue
                     line = self.get_metadata(PositionProvider, node).start.line
                     self.found.append((line, node, changed))
         return super().on_visit(node)
+
+
+def _is_wording(node: cst.CSTNode, changed: cst.CSTNode) -> bool:
+    """Whether a change is one of case in a sentence."""
+    match node, changed:
+        case cst.SimpleString(value=was), cst.SimpleString(value=now):
+            return was.lower() == now.lower() and _SENTENCE.search(was) is not None
+    return False
 
 
 class Change(NamedTuple):
@@ -125,10 +147,15 @@ def tests_by_line(copy: Path, tests: Sequence[str], jobs: int) -> Mapping[str, M
     return {Path(it).relative_to(copy).as_posix(): data.contexts_by_lineno(it) for it in files}
 
 
-def _covering(mutant: Mutant, by_line: Mapping[str, Mapping[int, Sequence[str]]]) -> list[str]:
-    """The tests that run a mutant's line; none for a line that runs on import, which is everybody's."""
+def _covering(
+    mutant: Mutant, by_line: Mapping[str, Mapping[int, Sequence[str]]], folders: Sequence[str]
+) -> list[str]:
+    """The tests that run a mutant's line, the package's own first, since they notice most and take the least
+    time; none for a line that runs on import, which is everybody's.
+    """
     contexts = by_line.get(mutant.file, {}).get(mutant.line, ())
-    return [] if "" in contexts else sorted({it.rpartition("|")[0] for it in contexts})
+    found = sorted({it.rpartition("|")[0] for it in contexts})
+    return [] if "" in contexts else sorted(found, key=lambda it: not it.startswith(folders[0]))
 
 
 # ---------------------------------------------------------------- trying them
@@ -184,7 +211,7 @@ def survivors(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> Ite
         def lives(mutant: Mutant) -> bool:
             copy = copies.get()
             try:
-                return not is_noticed(mutant, copy, _covering(mutant, by_line) or tests[:1])
+                return not is_noticed(mutant, copy, _covering(mutant, by_line, tests) or tests[:1])
             finally:
                 copies.put(copy)
 

@@ -1,6 +1,5 @@
 """Rules on what a stack gives to others, and on what whoever deploys gives to it."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,17 +29,7 @@ def _exports(template: Mapping[str, Any]) -> dict[str, str]:
     found = {
         key: deployed.mapping(deployed.mapping(it).get("Export")).get("Name") for key, it in outputs.items()
     }
-    return {key: _text(name) for key, name in found.items() if name is not None}
-
-
-def _text(name: object) -> str:
-    match name:
-        case str():
-            return name
-        case {"Fn::Sub": str() as text}:
-            return text
-        case _:
-            return json.dumps(name, sort_keys=True, default=str)
+    return {key: deployed.shown(name) for key, name in found.items() if name is not None}
 
 
 def defaults_change(update: Update) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inferstack.facts.walk import variants
 from inferstack.problems import Problem, SpecPath, update_codes as codes
 from inferstack.review import deployed
-from inferstack.review.deployed import Resources, mapping
+from inferstack.review.deployed import Resources, mapping, shown
 from inferstack.review.update import Fate, Update
 from inferstack.texts.s3_urls import pattern_of
 
@@ -110,14 +110,16 @@ def prefix(update: Update) -> Iterator[Problem]:
             yield Problem(path, message, fix, codes.PREFIX_CHANGES)
 
 
-def _are_versions(old: object, new: object) -> bool:
+def _are_versions(old: str, new: str) -> bool:
     """Whether both were uploaded for one prefix of a spec: each then has all archives that it declares."""
-    patterns = {pattern_of(it) if isinstance(it, str) else None for it in (old, new)}
-    return len(patterns) == 1 and None not in patterns
+    pattern = pattern_of(old)
+    return pattern is not None and pattern == pattern_of(new)
 
 
-def _prefixes(resources: Resources) -> dict[str, object]:
+def _prefixes(resources: Resources) -> dict[str, str]:
     """Where multi-model containers find their models, by the model's logical id."""
     models = deployed.of_type(resources, deployed.MODEL_TYPE)
     containers = {logical_id: mapping(it.get("PrimaryContainer")) for logical_id, it in models.items()}
-    return {at: it.get("ModelDataUrl") for at, it in containers.items() if it.get("Mode") == "MultiModel"}
+    return {
+        at: shown(it.get("ModelDataUrl")) for at, it in containers.items() if it.get("Mode") == "MultiModel"
+    }

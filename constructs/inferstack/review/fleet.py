@@ -145,7 +145,8 @@ def same_config(update: Update) -> Iterator[Problem]:
     own = [path for path in change.paths if path[0] != "Tags"]
     if own:
         names = listed([str(path[0]) for path in own], last="and")
-        message = f"only {names} of the endpoint changes, not its configuration, which SageMaker may refuse"
+        verb = "changes" if len(own) < 2 else "change"
+        message = f"only {names} of the endpoint {verb}, not its configuration, which SageMaker may refuse"
         fix = "deploy it together with a change of the model or of a variant"
         written = update.place(change.logical_id, own[0])
         # A property that follows from scaling is reported there.

@@ -94,7 +94,7 @@ class Update:
     def place(self, logical_id: str, path: PropertyPath) -> SpecPath:
         """Where the spec has this property, or the nearest part around it that is written there."""
         change = self.changes[logical_id]
-        wanted = _spec_path(self.spec, change.type, self.sources.get(logical_id, ()), path)
+        wanted = _spec_path(self.spec, change.type, self.sources[logical_id], path)
         return self.written(wanted)
 
     def written(self, path: SpecPath) -> SpecPath:
