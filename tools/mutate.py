@@ -40,7 +40,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "check/rules": ("tests/check", "tests/test_examples.py"),
     "check/lock": ("tests/check", "tests/account", "tests/cli"),
     "review": ("tests/review", "tests/cli", "tests/pipelines"),
-    "account": ("tests/account", "tests/cli"),
+    "account": ("tests/account",),
     "facts": ("tests/facts", "tests/check", "tests/resolve"),
     "triton": ("tests/triton", "tests/oracle", "tests/rehearsal"),
     "source": ("tests/source", "tests/check"),

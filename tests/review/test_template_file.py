@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,15 @@ def test_a_folder_without_templates_is_a_problem(tmp_path: Path) -> None:
     templates, [problem] = read_folder(tmp_path)
     assert templates == []
     assert (problem.code, problem.file) == ("IS850", tmp_path.as_posix())
+    assert problem.message == "the folder holds no *.template.json and no *.template.yaml"
+
+
+def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> Iterator[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "glob", refused)
+    templates, [problem] = read_folder(tmp_path)
+    assert templates == []
+    assert (problem.code, problem.file) == ("IS850", tmp_path.as_posix())
+    assert problem.message == "the folder cannot be read: Permission denied"
