@@ -129,7 +129,7 @@ def test_anything_may_be_the_value_of_any_property(drawn: tuple[Any, dict[str, A
         assert problem.fix
         assert update.written(problem.path) == problem.path
     assert isinstance(changed_rights(update.before, update.after), str)
-    template = PreviousTemplate("old.json", resources)
+    template = PreviousTemplate("old.json", resources, {})
     assert template.spec_files is not None
     assert template.image_region is None or isinstance(template.image_region, str)
 

@@ -72,7 +72,7 @@ Resources:
 
 
 def test_it_says_which_spec_it_came_from() -> None:
-    assert PreviousTemplate("old.json", RESOURCES).spec_files == {"model_specs/bert.yaml"}
+    assert PreviousTemplate("old.json", RESOURCES, TEMPLATE).spec_files == {"model_specs/bert.yaml"}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_it_says_which_spec_it_came_from() -> None:
 )
 def test_it_says_where_its_images_are(image: Any, region: str | None) -> None:
     model = {"Type": "AWS::SageMaker::Model", "Properties": {"PrimaryContainer": {"Image": image}}}
-    assert PreviousTemplate("old.json", {"Model": model}).image_region == region
+    assert PreviousTemplate("old.json", {"Model": model}, {}).image_region == region
 
 
 HOSTILE = {
@@ -144,6 +144,14 @@ def test_a_problem_of_json_and_yaml_has_its_place(tmp_path: Path) -> None:
         with pytest.raises(SpecError) as refusal:
             read_template(written(tmp_path, text))
         assert refusal.value.problems[0].line == 3
+
+
+@pytest.mark.parametrize("what", ["a date that there is not", "a number without end", "deep lists"])
+def test_what_has_no_place_of_its_own_is_reported_at_the_top(what: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as refusal:
+        read_template(written(tmp_path, HOSTILE[what][0]))
+    [problem] = refusal.value.problems
+    assert (problem.line, problem.column) == (1, 1)
 
 
 @pytest.mark.parametrize("kind", ["missing", "a directory", "a pipe"])

@@ -139,8 +139,11 @@ def variant_under_components(update: Update) -> Iterator[Problem]:
     before = deployed.components(update.before)
     on_it = [name for name, it in before.items() if it.variant in gone]
     if update.same_endpoint and on_it:
-        which = listed(sorted({str(before[name].variant) for name in on_it}), last="and")
-        message = f"{which} is removed while it hosts {listed(on_it, last='and')}, which SageMaker may refuse"
+        which = sorted({str(before[name].variant) for name in on_it})
+        what = "is removed while it hosts" if len(which) == 1 else "are removed while they host"
+        message = (
+            f"{listed(which, last='and')} {what} {listed(on_it, last='and')}, which SageMaker may refuse"
+        )
         fix = "deploy twice: first without what runs there, then without the variant"
         path = update.written(("variants",))
         yield Problem(path, message, fix, codes.VARIANT_UNDER_COMPONENTS)
@@ -238,5 +241,5 @@ def _target(resources: Resources, policy: deployed.Properties) -> object:
 
 def _place(update: Update, name: str) -> SpecPath:
     """Where the component of that name is; a variant's removed scaling has no place in the spec."""
-    path = update.written(("inference_components", name))
-    return path if path[-1:] == (name,) else ()
+    path = (*_COMPONENTS, name)
+    return path if update.written(path) == path else ()

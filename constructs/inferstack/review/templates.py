@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class PreviousTemplate:
 
     file: str
     resources: Resources
-    sections: Mapping[str, Any] = field(default_factory=dict)
+    sections: Mapping[str, Any]
     """All sections of the template."""
 
     @property
