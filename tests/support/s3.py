@@ -32,6 +32,7 @@ class Faults:
     answers: dict[str, list[Answer | None]] = field(default_factory=dict)
     seen: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     before: dict[str, Callable[[], None]] = field(default_factory=dict)
+    headers_of_answers: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def operations(self) -> list[str]:
@@ -52,14 +53,14 @@ class Faults:
             answer = waiting.pop(0) if len(waiting) > 1 else next(iter(waiting), None)
         if operation in self.before:
             self.before.pop(operation)()
-        return None if answer is None else _response(request, answer)
+        return None if answer is None else _response(request, answer, self.headers_of_answers)
 
 
 def _text(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _response(request: Any, answer: Answer) -> AWSResponse:
+def _response(request: Any, answer: Answer, headers: dict[str, str]) -> AWSResponse:
     status, code, message = answer
     if "SageMaker" in _text(request.headers.get("X-Amz-Target", "")):
         body = message if status == 200 else json.dumps({"__type": code, "message": message})
@@ -68,7 +69,7 @@ def _response(request: Any, answer: Answer) -> AWSResponse:
     if "GetCallerIdentity" in str(request.body):
         body = f"<ErrorResponse>{body}<RequestId>1</RequestId></ErrorResponse>"
     content = b"" if request.method == "HEAD" else body.encode()
-    return AWSResponse(request.url, status, {"content-type": "text/xml"}, _Body(content))
+    return AWSResponse(request.url, status, {"content-type": "text/xml", **headers}, _Body(content))
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> Faults:
