@@ -236,7 +236,8 @@ def _known_as(resources: Resources, policy: deployed.Properties) -> object:
 def _target(resources: Resources, policy: deployed.Properties) -> object:
     target = deployed.mapping(policy.get("ScalingTargetId")).get("Ref")
     found = deployed.of_type(resources, deployed.TARGET_TYPE).get(str(target), policy)
-    return found.get("ResourceId"), found.get("ScalableDimension")
+    # A variant has one capacity that scales, and so has a component.
+    return found.get("ResourceId")
 
 
 def _place(update: Update, name: str) -> SpecPath:
