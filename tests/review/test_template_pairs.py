@@ -151,3 +151,8 @@ def test_an_adapter_that_moves_is_said_to_leave_the_variant_of_its_base() -> Non
         "`chat` moves from the variant `small` to `large`",
         "`chat-fr` moves from the variant `small` to `large`",
     }
+
+
+def test_the_cause_of_a_new_endpoint_is_its_name() -> None:
+    update, _ = deploy(spec_of("single", QUIET, {"endpoint_name": "other"}), spec_of("single", QUIET))
+    assert list(update.causes("Endpoint")) == [("endpoint_name",)]
