@@ -34,12 +34,15 @@ def lay_out(folder: Path, text: str = SPEC, key: str = "Churn/latest-approved", 
     return file
 
 
-def test_a_pin_gives_the_template_that_its_arn_gives(tmp_path: Path) -> None:
-    pinned = template_of(load_spec(lay_out(tmp_path)))
+def test_a_pin_gives_the_template_that_its_arn_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    pinned = template_of(load_spec("a.yaml"))
     other = tmp_path / "other"
     other.mkdir()
-    (other / "a.yaml").write_text(SPEC.replace(BY_NAME, f"{{model_package_name: '{ARN}'}}"))
-    assert pinned == template_of(load_spec(other / "a.yaml"))
+    monkeypatch.chdir(other)
+    Path("a.yaml").write_text(SPEC.replace(BY_NAME, f"{{model_package_name: '{ARN}'}}"))
+    assert pinned == template_of(load_spec("a.yaml"))
     assert ARN in json.dumps(pinned)
 
 

@@ -87,7 +87,7 @@ def demand_of(objective: Objective) -> Demand:
 
 
 def _exact(number: float) -> Decimal:
-    return Decimal(str(number))
+    return Decimal(str(number)).normalize()
 
 
 # ---------------------------------------------------------------- for people

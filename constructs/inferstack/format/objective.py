@@ -4,14 +4,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, Number, form
+from inferstack.format.base import Block, form
 
 Percentile = Annotated[str, form(r"^P[0-9]{1,2}(\.[0-9]+)?$")]
 # Far beyond any endpoint: they keep the numbers that follow from them readable.
-Rate = Annotated[Number, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000_000})]
-Milliseconds = Annotated[Number, Meta(extra_json_schema={"minimum": 1, "maximum": 3_600_000})]
-Share = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
-Money = Annotated[Number, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1_000_000_000})]
+Rate = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000_000})]
+Milliseconds = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 3_600_000})]
+Share = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
+Money = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1_000_000_000})]
 
 
 class LatencyLimit(Block):

@@ -23,7 +23,7 @@ def lowest_is_not_above_the_highest(spec: ModelSpec) -> Iterator[Problem]:
     it = spec.objective
     lowest = None if it is None else it.lowest_requests_per_minute
     if it is not None and lowest is not None and lowest > it.requests_per_minute:
-        message = f"{lowest} is above `requests_per_minute`, {it.requests_per_minute}"
+        message = f"{lowest:g} is above `requests_per_minute`, {it.requests_per_minute:g}"
         yield Problem(("objective", "lowest_requests_per_minute"), message, "swap them")
 
 
