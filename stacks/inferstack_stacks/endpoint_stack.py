@@ -116,14 +116,18 @@ class EndpointStack(Stack):
         super().__init__(scope, construct_id, env=env, synthesizer=synthesizer, **options)
         know_place(self, scope, name, env)
         self.kind = loaded.spec.kind
-        try:
-            self.endpoint = InferenceEndpoint(
-                self, "Endpoint", spec=spec, role=role, preserve_logical_ids=True
-            )
-        except SpecError:
-            # An app that goes on does so without a stack that has nothing in it.
-            scope.node.try_remove_child(construct_id)
-            raise
+        self.endpoint = _endpoint_in(self, scope, construct_id, spec, role)
+
+
+def _endpoint_in(
+    stack: Stack, scope: Construct, construct_id: str, spec: AnySpec, role: "IRole | Role | None"
+) -> InferenceEndpoint:
+    try:
+        return InferenceEndpoint(stack, "Endpoint", spec=spec, role=role, preserve_logical_ids=True)
+    except SpecError:
+        # An app that goes on does so without a stack that has nothing in it.
+        scope.node.try_remove_child(construct_id)
+        raise
 
 
 def _place(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> Environment:

@@ -76,6 +76,11 @@ def test_another_percentile_is_enough_only_where_it_proves_something(latencies, 
     assert (not size.objections) == is_met
 
 
+def test_a_latency_just_over_the_limit_is_not_shown_as_the_limit():
+    (size,) = sizes([one(latencies={95: "500.3"})], POST, NO_PRICES)
+    assert size.objections == ("500.3 ms is over the limit of 500 ms at P95",)
+
+
 def test_unknown_latencies_are_told_from_high_ones():
     (unknown,) = sizes([one(latencies={90: 400})], POST, NO_PRICES)
     assert unknown.objections == (

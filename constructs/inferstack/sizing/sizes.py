@@ -123,7 +123,7 @@ def _too_slow(measured: Measurement, limit: LatencyLimit) -> str | None:
         return None
     shown = f"the limit of {limit.milliseconds:f} ms at P{limit.percentile:f}"
     if above and max(above) > limit.milliseconds:
-        return f"{max(above):.0f} ms is over {shown}"
+        return f"{max(above):.6g} ms is over {shown}"
     return f"no latency measured that tells whether it is below {shown}"
 
 
