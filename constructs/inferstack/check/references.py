@@ -149,6 +149,7 @@ _NAMED = frozenset({"inference_components", "models"})
 _OWN_WORDS = "customized_metric_specification"
 _AT_THE_TOP = {
     "description": "CloudFormation accepts no function in a stack's description",
+    "objective": "no deployment reads it",
     "load_test": "no deployment reads it",
     "ignore": "no deployment reads it",
     "parameters": "CloudFormation accepts no function in the declaration of a parameter",
