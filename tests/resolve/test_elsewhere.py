@@ -167,6 +167,47 @@ def test_invokers_may_do_what_grant_invoke_grants(resolve: Resolved) -> None:
     assert template["Outputs"]["InvokerPolicyArn"]["Value"] == {"Ref": "InvokerPolicy"}
 
 
+@pytest.mark.parametrize(
+    ("key", "named", "condition"),
+    [
+        ("1234abcd-12ab-34cd-56ef-1234567890ab", "1234abcd-12ab-34cd-56ef-1234567890ab", {}),
+        ("alias/studio", "*", {"ForAnyValue:StringEquals": {"kms:ResourceAliases": ["alias/studio"]}}),
+    ],
+)
+def test_invokers_of_an_asynchronous_endpoint_exchange_files_in_the_bucket_of_the_stack(
+    key: str, named: str, condition: dict[str, Any], resolve: Resolved
+) -> None:
+    asynchronous = {"create": {"bucket": {}}, "output_config": {"kms_key_id": key}}
+    change = {"invokers": {}, "endpoint_config": {"async_inference_config": asynchronous}}
+    policy = resolve("single", json.dumps(change))["Resources"]["InvokerPolicy"]["Properties"][
+        "PolicyDocument"
+    ]
+    _, _, put, get, use = policy["Statement"]
+    assert (put["Action"], put["Resource"]) == (["s3:PutObject"], [_in_bucket("requests")])
+    assert (get["Action"], get["Resource"]) == (
+        ["s3:GetObject"],
+        [_in_bucket("responses"), _in_bucket("failures")],
+    )
+    assert use["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
+    assert use["Resource"] == [
+        {"Fn::Sub": f"arn:${{AWS::Partition}}:kms:${{AWS::Region}}:${{AWS::AccountId}}:key/{named}"}
+    ]
+    assert use.get("Condition", {}) == condition
+
+
+def test_invokers_get_no_right_to_a_bucket_that_others_made(resolve: Resolved) -> None:
+    asynchronous = {"output_config": {"s3_output_path": "s3://films/out/", "kms_key_id": "alias/studio"}}
+    change = {"invokers": {}, "endpoint_config": {"async_inference_config": asynchronous}}
+    policy = resolve("single", json.dumps(change))["Resources"]["InvokerPolicy"]["Properties"][
+        "PolicyDocument"
+    ]
+    assert [it["Sid"] for it in policy["Statement"]] == ["Invoke", "CallWithToken"]
+
+
+def _in_bucket(folder: str) -> dict[str, str]:
+    return {"Fn::Sub": f"${{AsyncBucket.Arn}}/{folder}/*"}
+
+
 def test_the_role_of_invokers_trusts_only_those_who_are_named(resolve: Resolved) -> None:
     trusted = ["lambda.amazonaws.com", "111122223333", "${import:caller}"]
     template = resolve("single", json.dumps({"invokers": {"role": {"trusted": trusted}}}))

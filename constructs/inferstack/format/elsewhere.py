@@ -27,9 +27,9 @@ TEXTS = {
     ),
     "subnets, security groups": ("subnets", "security_group_ids"),
     "KMS keys": ("kms_key_id", "kms_key_arns"),
-    "S3 URLs": (
+    "S3 URLs, buckets": (
         *("model_data_url", "artifact_url", "s3_data_source.s3_uri", "shap_baseline_uri"),
-        *("s3_output_path", "s3_failure_path", "destination_s3_uri"),
+        *("s3_output_path", "s3_failure_path", "destination_s3_uri", "destination_bucket_name"),
     ),
     "images, model packages, hub contents": (
         *("image", "repository_credentials_provider_arn", "model_package_name", "hub_content_arn"),

@@ -257,7 +257,7 @@ def _pull_images(needs: Needs) -> Iterator[Value]:
 
 
 def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
-    named, places, known_as = _places_of_keys(keys)
+    named, places, known_as = places_of_keys(keys)
     if named:
         yield _statement("UseKeys", _USE_KEY, named)
         yield _statement("GrantKeys", ["kms:CreateGrant"], named, _BY_SERVICE)
@@ -268,14 +268,14 @@ def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
 
 def _decrypt_files(keys: tuple[str, ...]) -> Iterator[Value]:
     """Model files are only read, with their keys."""
-    named, places, known_as = _places_of_keys(keys)
+    named, places, known_as = places_of_keys(keys)
     if named:
         yield _statement("DecryptFiles", ["kms:Decrypt"], named)
     if places:
         yield _statement("DecryptFilesByAlias", ["kms:Decrypt"], places, known_as)
 
 
-def _places_of_keys(keys: Iterable[str]) -> tuple[list[Value], list[Value], dict[str, Value]]:
+def places_of_keys(keys: Iterable[str]) -> tuple[list[Value], list[Value], dict[str, Value]]:
     """ARNs of keys, those where a key is known by its alias, and the condition that names the aliases."""
     arns = [found for key in keys for found in key_arns(key)]
     aliased = [(arn, alias) for arn, alias in arns if alias is not None]

@@ -3,11 +3,15 @@
 https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
 """
 
+from collections.abc import Iterator
+
+from inferstack.facts.async_inference import output_config
 from inferstack.facts.walk import components
 from inferstack.format.elsewhere import InvokerRole, Invokers
 from inferstack.format.kinds import ModelSpec
+from inferstack.resolve.async_inference import requests_arns, results_arns
 from inferstack.resolve.endpoint import ENDPOINT
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, places_of_keys
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
 from inferstack.texts.arns import arn_fields
@@ -45,9 +49,26 @@ def _policy(spec: ModelSpec, block: Invokers) -> dict[str, Value]:
         PolicyDocument=_document(
             {"Sid": "Invoke", "Effect": "Allow", "Action": [*INVOKE], "Resource": [ref(ENDPOINT), *parts]},
             {"Sid": "CallWithToken", "Effect": "Allow", "Action": [CALL_WITH_TOKEN], "Resource": ["*"]},
+            *_exchange_files(spec),
         ),
         Roles=[*block.roles, *made] or None,
     )
+
+
+def _exchange_files(spec: ModelSpec) -> Iterator[Value]:
+    """Those who invoke an asynchronous endpoint put requests into the stack's bucket, and get responses."""
+    rights = (("PutRequests", "s3:PutObject", requests_arns), ("GetResults", "s3:GetObject", results_arns))
+    for sid, action, arns_of in rights:
+        if arns := [*arns_of(spec)]:
+            yield {"Sid": sid, "Effect": "Allow", "Action": [action], "Resource": arns}
+    key = output_config(spec).kms_key_id
+    if key is not None and [*requests_arns(spec)]:
+        named, places, known_as = places_of_keys([key])
+        use = {"Effect": "Allow", "Action": ["kms:Decrypt", "kms:GenerateDataKey"]}
+        if named:
+            yield {"Sid": "UseKey", **use, "Resource": named}
+        if places:
+            yield {"Sid": "UseKeyByAlias", **use, "Resource": places, "Condition": known_as}
 
 
 def _role(spec: ModelSpec, role: InvokerRole) -> Resource:
