@@ -62,6 +62,11 @@ UNREADABLE_PRICES = _error("IS070", "The price file cannot be read, or does not 
 UNREADABLE_MEASUREMENTS = _error(
     "IS071", "The file of measurements cannot be read, or has something that cannot be used."
 )
+NOT_EDITABLE = _error(
+    "IS077",
+    "A value of the spec cannot be changed by a command without changing more than it should, such as text "
+    "that an alias repeats.",
+)
 NO_SPECS = _error("IS040", "The folder holds no spec file, or cannot be read.")
 SAME_ENDPOINT = _error(
     "IS041",

@@ -1,0 +1,77 @@
+"""Edits of specs by commands: checked, shown as a diff, and written whole or not at all."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from inferstack.check.load import check_document
+from inferstack.cli.terminal import Refusal, painted, tell
+from inferstack.problems import Problem, Severity, SpecError, printable
+from inferstack.source.compose import compose
+from inferstack.source.document import Document
+from inferstack.source.edit import Changes, Edit, edit_of
+from inferstack.source.spec_file import PIPED
+from inferstack.triton.archive.writing import complete_or_absent
+
+_MARK = b"\xef\xbb\xbf"
+_STYLES = {"+": "green", "-": "red"}
+
+
+def edit_spec(spec: Path, changes: Changes, *, stage: str | None = None, region: str | None = None) -> None:
+    """Gives a spec other values where they are written at a stage, and shows the diff.
+
+    A spec that would break a rule after that is not written. ``region`` is for specs that name none.
+
+    Raises:
+        SpecError: when the spec cannot be edited without changing more than this.
+    """
+    if os.fspath(spec) == PIPED:
+        raise Refusal("standard input cannot be edited; name the file of the spec")
+    edit = edit_of(spec, changes, stage=stage)
+    if edit.before == edit.after:
+        tell(printable(f"{spec}: unchanged"))
+        return
+    warnings = _required_to_be_right(edit, region)
+    print("".join(_shown(edit)), end="", flush=True)
+    _write(spec, edit)
+    for it in warnings:
+        tell(str(it))
+    tell(printable(f"{spec}: written"))
+
+
+def _required_to_be_right(edit: Edit, region: str | None) -> list[Problem]:
+    """The warnings that the edited spec has and the spec had not; more errors than before are a refusal."""
+    before = {(it.code, it.place) for it in _problems(edit.file, edit.before, region)}
+    added = [it for it in _problems(edit.file, edit.after, region) if (it.code, it.place) not in before]
+    errors = [it for it in added if it.severity is Severity.ERROR]
+    if errors:
+        said = "; ".join(f"{it.code}: {it.message}; {it.fix}" for it in errors)
+        raise Refusal(f"{edit.file}: not written, because the edited spec would be wrong: {said}")
+    return added
+
+
+def _problems(file: str, text: str, region: str | None) -> list[Problem]:
+    try:
+        return check_document(Document(file, compose(file, text)), region=region)[1]
+    except SpecError as error:
+        return list(error.problems)
+
+
+def _shown(edit: Edit) -> Iterator[str]:
+    for line in edit.diff.split("\n")[:-1]:
+        style, said = _STYLES.get(line[:1]), printable(line)
+        yield f"{said if style is None else painted(said, style, sys.stdout)}\n"
+
+
+def _write(spec: Path, edit: Edit) -> None:
+    """Replaces the file that the name leads to, with its byte order mark and its permissions."""
+    target = spec.resolve()
+    content = target.read_bytes()
+    if content.removeprefix(_MARK).decode("utf-8", "replace") != edit.before:
+        raise Refusal(f"{spec}: somebody has changed the file meanwhile; run this again")
+    with complete_or_absent(target) as file:
+        file.write((_MARK if content.startswith(_MARK) else b"") + edit.after.encode())
+        if hasattr(os, "fchmod"):
+            os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
