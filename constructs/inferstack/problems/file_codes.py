@@ -67,6 +67,8 @@ NOT_EDITABLE = _error(
     "A value of the spec cannot be changed by a command without changing more than it should, such as text "
     "that an alias repeats.",
 )
+UNREADABLE_TRAFFIC = _error("IS072", "The traffic file cannot be read, or has something that cannot be used.")
+OTHER_TRAFFIC = _error("IS073", "The traffic file and the specs do not name the same models.")
 NO_SPECS = _error("IS040", "The folder holds no spec file, or cannot be read.")
 SAME_ENDPOINT = _error(
     "IS041",

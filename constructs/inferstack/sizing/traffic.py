@@ -1,0 +1,218 @@
+"""Traffic: requests per minute of each model, minute by minute, from a file.
+
+| file | |
+|---|---|
+| CSV, a column for each model | `time,llama,mistral`, then a line for each time |
+| CSV, a line for each model and time | `time,component,requests` (or `model`, or `name`) |
+| JSON of `aws cloudwatch get-metric-data` | the label of each result is the name |
+| JSON of `aws cloudwatch get-metric-statistics` | the name of the file is the name |
+
+Times are `HH:MM`, minutes counted from 0, or dates with times. A CSV may have a line for each minute or for
+each hour: what a line says applies until the next, and all are equally far apart.
+"""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+
+from inferstack.problems import FilePlace, SpecError
+from inferstack.sizing.cloudwatch_export import points_of_export
+from inferstack.sizing.traffic_points import MINUTE, Points
+
+_MOST_BYTES = 16 * 1024 * 1024
+_TIMES = ("time", "minute")
+_NAMES = ("component", "model", "name")
+_REQUESTS = ("requests", "requests_per_minute")
+_HEADER = "the first line must be like `time,MODEL,MODEL` or `time,component,requests`"
+
+
+class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+    """Requests per minute by name, all from the same minute on and equally long."""
+
+    requests: Mapping[str, tuple[Decimal, ...]]
+    start: datetime
+    """The first minute, in UTC. Traffic without dates begins on a Monday."""
+    is_dated: bool = False
+    named_at: Mapping[str, FilePlace] = msgspec.field(default_factory=dict)
+    """Where the file first names each."""
+
+    @property
+    def minutes(self) -> int:
+        """How many minutes there are."""
+        return len(next(iter(self.requests.values())))
+
+    @property
+    def totals(self) -> tuple[Decimal, ...]:
+        """The requests of all names together, minute by minute."""
+        return tuple(map(sum, zip(*self.requests.values(), strict=True)))
+
+    @property
+    def peak(self) -> Decimal:
+        """The most requests of all names together in a minute."""
+        return max(self.totals)
+
+    def shown(self, minute: int) -> str:
+        """A minute, counted from 0, as a reader names it: with its day unless there is only one."""
+        time = self.start + minute * MINUTE
+        if self.is_dated:
+            return f"{time:%Y-%m-%d %H:%M}"
+        return f"{time:%H:%M}" if self.minutes <= 24 * 60 else f"{time:%a %H:%M}"
+
+
+def read_traffic(path: Path) -> Traffic:
+    """Reads a traffic file.
+
+    Raises:
+        SpecError: with everything that is wrong with the file.
+    """
+    points = Points(path.as_posix())
+    text = _text(path, points)
+    if text.lstrip()[:1] in ("{", "["):
+        step = points_of_export(text, path.stem, points)
+    else:
+        step = _points_of_csv(text, points)
+    if points.problems:
+        raise SpecError(points.problems)
+    return _traffic(points, step)
+
+
+def together(traffics: Sequence[Traffic]) -> Traffic:
+    """Traffic of several files as one.
+
+    Raises:
+        SpecError: when two have the same name, or do not cover the same time.
+    """
+    first = traffics[0]
+    points = Points("")
+    requests: dict[str, tuple[Decimal, ...]] = {}
+    named_at: dict[str, FilePlace] = {}
+    for it in traffics:
+        for name, found in it.requests.items():
+            points.file = it.named_at[name].file
+            if name in requests:
+                points.fault(1, f"`{name}` is in {named_at[name].file}, too", "keep one of them")
+            if (it.start, it.minutes, it.is_dated) != (first.start, first.minutes, first.is_dated):
+                message = f"this covers {_period(it)}, but the first file {_period(first)}"
+                points.fault(1, message, "let all files cover the same time")
+            requests[name], named_at[name] = found, it.named_at[name]
+    if points.problems:
+        raise SpecError(points.problems)
+    return Traffic(requests=requests, start=first.start, is_dated=first.is_dated, named_at=named_at)
+
+
+def _period(traffic: Traffic) -> str:
+    return f"{traffic.minutes} minutes from {traffic.shown(0)}"
+
+
+def _text(path: Path, points: Points) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise points.stop(f"the file cannot be read: {error.strerror}") from None
+    if len(content) > _MOST_BYTES:
+        raise points.stop("the file is larger than 16 MiB", "take a day or a week that is typical")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeError:
+        raise points.stop("the file is not UTF-8 text") from None
+
+
+def _traffic(points: Points, step: int) -> Traffic:
+    first, last = min(points.lines), max(points.lines)
+    times = [first + at * step * MINUTE for at in range((last - first) // MINUTE // step + 1)]
+    nothing = Decimal(0)
+    return Traffic(
+        requests={
+            name: tuple(of_name.get(time, nothing) for time in times for _ in range(step))
+            for name, of_name in points.by_name.items()
+        },
+        start=first,
+        is_dated=points.form == "dates",
+        named_at=points.named_at,
+    )
+
+
+# ---------------------------------------------------------------- CSV
+
+
+def _points_of_csv(text: str, points: Points) -> int:
+    """Adds the points of a CSV file; the result is the minutes from one to the next."""
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    try:
+        names = [it.strip() for it in next(rows, [])]
+        _check_header(names, points)
+        is_long = _is_long(names)
+        for row in rows:
+            cells = [it.strip() for it in row]
+            if not any(cells):
+                continue
+            if len(cells) != len(names):
+                message = f"the line has {len(cells)} values, but there are {len(names)} columns"
+                points.fault(rows.line_num, message, "write every value, with 0 if there were no requests")
+            elif is_long:
+                _add_long(dict(zip(names, cells, strict=True)), rows.line_num, points)
+            else:
+                _add_wide(names, cells, rows.line_num, points)
+    except csv.Error as error:
+        raise points.stop(f"line {rows.line_num} is not CSV: {error}", "check its quotes") from None
+    return _checked_step(points)
+
+
+def _check_header(names: list[str], points: Points) -> None:
+    if not names or names[0].lower() not in _TIMES:
+        found = f"`{names[0]}`" if names and names[0] else "empty"
+        raise points.stop(f"the first column is {found}, not `time`", _HEADER)
+    if len(names) == 1:
+        raise points.stop("the file names no model", _HEADER)
+    for name in sorted({it for it in names if names.count(it) > 1}):
+        points.fault(1, f"the column `{name}` occurs twice" if name else "columns without names", _HEADER)
+    if "" in names and names.count("") == 1:
+        points.fault(1, "a column has no name", _HEADER)
+    if points.problems:
+        raise SpecError(points.problems)
+
+
+def _is_long(names: list[str]) -> bool:
+    return len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
+
+
+def _add_wide(names: list[str], cells: list[str], line: int, points: Points) -> None:
+    time = points.time(cells[0], line)
+    if time in points.lines:
+        message = f"{points.shown(time)} occurs twice, first on line {points.lines[time]}"
+        points.fault(line, message, "keep one of them, or their sum")
+        return
+    for column, (name, cell) in enumerate(zip(names[1:], cells[1:], strict=True), 2):
+        points.named_at.setdefault(name, FilePlace(points.file, 1, column))
+        requests = points.number(name, cell, line)
+        if time is not None and requests is not None:
+            points.add(name, time, requests, line)
+
+
+def _add_long(cells: Mapping[str, str], line: int, points: Points) -> None:
+    time_text, name, requests_text = cells.values()
+    time = points.time(time_text, line)
+    requests = points.number("requests", requests_text, line)
+    if not name:
+        points.fault(line, "the name is empty", "write the name of the component or model")
+    elif time is not None and requests is not None:
+        points.named_at.setdefault(name, FilePlace(points.file, line))
+        points.add(name, time, requests, line)
+
+
+def _checked_step(points: Points) -> int:
+    if not points.lines:
+        if not points.problems:
+            points.fault(1, "the file has no line with requests", "write one for each minute or hour")
+        raise SpecError(points.problems)
+    step = points.step()
+    points.check_length(step)
+    if not points.problems:
+        points.check_gaps(step)
+    return step
