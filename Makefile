@@ -21,8 +21,11 @@ check: $(READY) ## style and types; pyright reads what users write, in tests/con
 	@$(BIN)/ruff format --quiet --check app.py benchmarks constructs stacks tests tools
 	@$(BIN)/mypy --no-error-summary
 
+# More workers than cores: a tenth of the tests wait for Triton, which sleeps a second when it checks or ends a
+# model in Python. At the end, a worker without tests takes those that still wait for another one.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
 unit: $(READY)
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-editor: $(READY) $(NPM) ## completion and problems, from the language server that editors run
 	@$(BIN)/python -m pytest tests/editor
