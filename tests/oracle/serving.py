@@ -29,6 +29,7 @@ _ENVIRONMENT = {
     "SAGEMAKER_TRITON_PING_MODE": "live",
 }
 _SECONDS = 60.0
+_CRASHED = "Signal (11) received"
 _WITH_MEMBERS = b'{"parameters": {"unload_dependents": true}}'
 
 
@@ -87,8 +88,8 @@ class Oracle:
 
     @property
     def ended(self) -> bool:
-        """Whether the server has ended."""
-        return self.host.confinement.exit_status() is not None
+        """Whether the server has ended, or will never answer again: after a crash, it may not even exit."""
+        return self.host.confinement.exit_status() is not None or _CRASHED in self.host.log()
 
     def verdict(self, name: str) -> tuple[str, str]:
         """What happens to a model, and the server's words about it."""
