@@ -24,7 +24,7 @@ def test_a_line_applies_until_the_next_and_the_last_as_long(tmp_path):
     assert found.requests["mistral"] == (Decimal(0),) * 720 + (Decimal("2.5"),) * 720
     assert (found.minutes, found.peak, found.is_dated) == (1440, 5, False)
     assert (found.shown(0), found.shown(725)) == ("00:00", "12:05")
-    assert found.named_at["mistral"].column == 3
+    assert found.named_at["mistral"].column == 12
 
 
 def test_a_single_line_is_a_day(tmp_path):

@@ -24,6 +24,7 @@ _COMMANDS = {
     "package": "pack model archives",
     "prices": "write AWS's prices into a file",
     "size": "count instances for an objective",
+    "pack": "compare a shared fleet with endpoints",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
     "body": "make requests, read answers",

@@ -35,6 +35,10 @@ class Room(msgspec.Struct, frozen=True, order=True):
         """What is left."""
         return Room(*(has - needs for has, needs in zip(self.amounts, other.amounts, strict=True)))
 
+    def plus(self, other: "Room") -> "Room":
+        """Both together."""
+        return Room(*(has + more for has, more in zip(self.amounts, other.amounts, strict=True)))
+
     def shares_of(self, whole: "Room") -> tuple[Fraction, ...]:
         """Each amount as a share of that of a whole instance; nothing of nothing is 0."""
         pairs = zip(self.amounts, whole.amounts, strict=True)

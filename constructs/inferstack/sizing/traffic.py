@@ -13,14 +13,16 @@ each hour: what a line says applies until the next, and all are equally far apar
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
 import msgspec
 
-from inferstack.problems import FilePlace, SpecError
+from inferstack.problems import FilePlace, Problem, SpecError
+from inferstack.problems.file_codes import OTHER_TRAFFIC
+from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.cloudwatch_export import points_of_export
 from inferstack.sizing.traffic_points import MINUTE, Points
 
@@ -49,7 +51,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def totals(self) -> tuple[Decimal, ...]:
         """The requests of all names together, minute by minute."""
-        return tuple(map(sum, zip(*self.requests.values(), strict=True)))
+        return tuple(sum(it, Decimal(0)) for it in zip(*self.requests.values(), strict=True))
 
     @property
     def peak(self) -> Decimal:
@@ -148,6 +150,10 @@ def _points_of_csv(text: str, points: Points) -> int:
         names = [it.strip() for it in next(rows, [])]
         _check_header(names, points)
         is_long = _is_long(names)
+        if not is_long:
+            first_line = text.partition("\n")[0]
+            places = (FilePlace(points.file, 1, first_line.find(name) + 1) for name in names[1:])
+            points.named_at.update(zip(names[1:], places, strict=True))
         for row in rows:
             cells = [it.strip() for it in row]
             if not any(cells):
@@ -188,8 +194,7 @@ def _add_wide(names: list[str], cells: list[str], line: int, points: Points) -> 
         message = f"{points.shown(time)} occurs twice, first on line {points.lines[time]}"
         points.fault(line, message, "keep one of them, or their sum")
         return
-    for column, (name, cell) in enumerate(zip(names[1:], cells[1:], strict=True), 2):
-        points.named_at.setdefault(name, FilePlace(points.file, 1, column))
+    for name, cell in zip(names[1:], cells[1:], strict=True):
         requests = points.number(name, cell, line)
         if time is not None and requests is not None:
             points.add(name, time, requests, line)
@@ -216,3 +221,32 @@ def _checked_step(points: Points) -> int:
     if not points.problems:
         points.check_gaps(step)
     return step
+
+
+# ---------------------------------------------------------------- names
+
+
+def name_problems(traffic: Traffic, required: Collection[str], known: Collection[str]) -> Iterator[Problem]:
+    """What is in the traffic but in no spec, and the other way round: both would count as no requests."""
+    options = list(dict.fromkeys([*required, *known]))
+    for name, place in traffic.named_at.items():
+        if name not in options:
+            fix = did_you_mean(name, options, f"the specs have {listed(options, last='and')}")
+            yield Problem(place, f"no spec has `{name}`", fix, OTHER_TRAFFIC)
+    file = next(iter(traffic.named_at.values())).file
+    for name in required:
+        if name not in traffic.requests:
+            message, fix = f"nothing is said about `{name}`", "add it, with 0 if there are no requests"
+            yield Problem(FilePlace(file), message, fix, OTHER_TRAFFIC)
+
+
+def requests_by_base(
+    traffic: Traffic, names: Collection[str], adapters: Mapping[str, str]
+) -> dict[str, tuple[Decimal, ...]]:
+    """The requests of some components, with those of the adapters on them."""
+    found = {name: traffic.requests[name] for name in names}
+    for adapter, base in adapters.items():
+        if adapter in traffic.requests and base in found:
+            pairs = zip(found[base], traffic.requests[adapter], strict=True)
+            found[base] = tuple(own + more for own, more in pairs)
+    return found

@@ -1,0 +1,127 @@
+"""``inferstack pack``: what models cost that share a fleet, beside endpoints of their own."""
+
+import argparse
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from inferstack.check.load import load_spec
+from inferstack.cli.arguments import add_region
+from inferstack.cli.pack_report import as_json, as_text
+from inferstack.cli.terminal import Refusal, tell
+from inferstack.facts.walk import region_of
+from inferstack.problems import printable
+from inferstack.sizing.packing import packed
+from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
+from inferstack.sizing.sharing.comparison import Comparison, Question, comparisons, period_of
+from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
+from inferstack.sizing.sharing.placement import Packing
+from inferstack.sizing.traffic import read_traffic, together
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of this command."""
+    parser.add_argument(
+        "specs", type=Path, nargs="+", metavar="SPEC", help="specs whose models share a fleet"
+    )
+    parser.add_argument(
+        "--traffic",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="requests per minute, as CSV or from CloudWatch; without it, windows of scheduled actions",
+    )
+    parser.add_argument("--stage", metavar="STAGE", help="the stage of the specs")
+    add_region(parser)
+    parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
+    parser.add_argument(
+        "--startup", type=_minutes, default=0, metavar="MINUTES", help="how long a copy takes to start (0)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=_seconds,
+        metavar="S",
+        help="how long a request takes, for policies on requests at once",
+    )
+    parser.add_argument(
+        "--model-memory",
+        type=_memory,
+        action="append",
+        default=[],
+        metavar="[NAME=]MIB",
+        help="memory that a model takes, for cold starts of a multi-model endpoint",
+    )
+    parser.add_argument("--exact", action="store_true", help="pack with an exact solver (extra `exact`)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
+
+
+def _minutes(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 120:
+        raise argparse.ArgumentTypeError("must be 0 to 120")
+    return number
+
+
+def _seconds(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or not Decimal("0.001") <= number <= 3600:
+        raise argparse.ArgumentTypeError("must be 0.001 to 3600")
+    return number
+
+
+def _memory(text: str) -> tuple[str, int]:
+    name, _, number = text.rpartition("=")
+    if not number.isascii() or not number.isdigit() or not 0 < int(number) <= 100_000_000:
+        raise argparse.ArgumentTypeError("write MiB, as in 2048 or llama=2048")
+    return name, int(number)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compares models that share a fleet with the same models on endpoints of their own.
+
+    The scaling policies are simulated minute by minute, and copies packed on instances. Nothing is written.
+    The exit status is 1 if copies find no room.
+    """
+    loaded = [load_spec(it, stage=options.stage, region=options.region) for it in options.specs]
+    question = _question(options)
+    prices = prices_for(region_of(loaded[0].spec), options.prices)
+    try:
+        found = comparisons([it.spec for it in loaded], question)
+    except CannotPackError as error:
+        raise Refusal(printable(str(error))) from None
+    except ModuleNotFoundError:
+        raise Refusal("highspy is not installed; install it with: pip install 'inferstack[exact]'") from None
+    print(as_json(found, prices) if options.format == "json" else as_text(found, prices), end="", flush=True)
+    _say_what_is_missing(found, prices)
+    return int(any(it.sharing.short_of_room for it in found))
+
+
+def _question(options: argparse.Namespace) -> Question:
+    traffic = None if options.traffic is None else together([read_traffic(it) for it in options.traffic])
+    return Question(
+        traffic=traffic,
+        simulation=Simulation(period_of(traffic), options.seconds),
+        startup=options.startup,
+        memory=dict(options.model_memory),
+        packing=_packing(options.exact),
+    )
+
+
+def _say_what_is_missing(found: Sequence[Comparison], prices: Prices) -> None:
+    for it in dict.fromkeys(it for comparison in found for it in comparison.left_out):
+        tell(printable(it))
+    if any(it.limit == "max_capacity" and it.cold_starts is None for it in found):
+        tell("add `--model-memory MIB` to count cold starts")
+    if any(prices.of(it.instance_type) is None for it in found):
+        tell(f"without prices, there are only instance hours; {HOW_TO_GET_PRICES}")
+
+
+def _packing(exact: bool) -> Packing:
+    if not exact:
+        return packed
+    from inferstack.sizing.sharing.exact import packed_exactly  # noqa: PLC0415 - an extra
+
+    return packed_exactly

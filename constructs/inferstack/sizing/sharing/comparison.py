@@ -1,0 +1,160 @@
+"""Specs and traffic in, a comparison for each fleet out: shared, or an endpoint for each model."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from inferstack.catalog import instances
+from inferstack.catalog.metrics import INSTANCE_COUNT
+from inferstack.facts.kinds import hosts_components, kind_of
+from inferstack.facts.scaling import scaled_parts
+from inferstack.facts.walk import instance_types, model_containers, variants
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.variant import Variant
+from inferstack.problems import SpecError
+from inferstack.sizing.packing import packed
+from inferstack.sizing.sharing.hosts import CannotPackError, Host, Simulation, hosts_of, one_host
+from inferstack.sizing.sharing.multi_model import (
+    ColdStarts,
+    cold_starts,
+    compared_instances,
+    loads_of_uncached,
+)
+from inferstack.sizing.sharing.placement import Packing
+from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
+from inferstack.sizing.sharing.schedules import Period
+from inferstack.sizing.sharing.ways import Sharing, compared
+from inferstack.sizing.sharing.windows import WEEK, traffic_of_windows
+from inferstack.sizing.traffic import Traffic, name_problems, requests_by_base
+
+ANY_MODEL = ""
+"""The name for the memory of models that have none of their own."""
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found for one fleet."""
+
+    name: str
+    instance_type: str
+    models: tuple[str, ...]
+    traffic: Traffic
+    sharing: Sharing
+    limit: str
+    """The key of the spec that limits the number of instances."""
+    most_instances: int | None = None
+    """The most instances that the spec allows; None if it is about several specs."""
+    left_out: tuple[str, ...] = ()
+    cold_starts: ColdStarts | None = None
+    """For a multi-model endpoint, if the memory of its models is known."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared, beside the specs. Without ``traffic``, it comes from scheduled actions."""
+
+    traffic: Traffic | None = None
+    simulation: Simulation = Simulation(WEEK)
+    startup: int = 0
+    memory: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """MiB that models take, by name."""
+    packing: Packing = packed
+
+
+def comparisons(specs: Sequence[ModelSpec], question: Question) -> list[Comparison]:
+    """Compares models that share a fleet with the same models on endpoints of their own.
+
+    The components of several specs are put on one fleet.
+
+    Raises:
+        CannotPackError: when the specs do not say enough for it.
+        SpecError: when specs and traffic do not name the same models.
+    """
+    if len(specs) == 1 and kind_of(specs[0]).archives == "many":
+        return [_of_multi_model(specs[0], question)]
+    for spec in specs:
+        if not hosts_components(spec):
+            wanted = "`kind: inference-components`, or a single spec of `kind: multi-model`"
+            raise CannotPackError(f"the models of `{spec.endpoint_name}` share no fleet: that takes {wanted}")
+    hosts = [host for spec in specs for host in hosts_of(spec, question.simulation)]
+    return [_of_host(it, hosts, question) for it in ([one_host(hosts)] if len(specs) > 1 else hosts)]
+
+
+def period_of(traffic: Traffic | None) -> Period:
+    """The minutes of some traffic; without any, the week that scheduled actions are about."""
+    return WEEK if traffic is None else Period(traffic.start, traffic.minutes, traffic.is_dated)
+
+
+def _of_host(host: Host, all_: Sequence[Host], question: Question) -> Comparison:
+    traffic = question.traffic
+    if traffic is None:
+        traffic = traffic_of_windows(host.models)
+    else:
+        known = [name for it in all_ for name in (*it.adapters, *(model.name for model in it.models))]
+        problems = list(name_problems(traffic, [it.name for it in host.models], known))
+        if problems:
+            raise SpecError(problems)
+    requests = requests_by_base(traffic, [it.name for it in host.models], host.adapters)
+    return Comparison(
+        name=host.name,
+        instance_type=host.instance_type,
+        models=tuple(requests),
+        traffic=traffic,
+        sharing=compared(
+            requests, host.models, host.fleet, startup=question.startup, packing=question.packing
+        ),
+        limit="max_instance_count",
+        most_instances=host.fleet.high,
+        left_out=host.left_out,
+    )
+
+
+# ---------------------------------------------------------------- multi-model endpoints
+
+
+def _of_multi_model(spec: ModelSpec, question: Question) -> Comparison:
+    if question.traffic is None:
+        raise CannotPackError("a multi-model endpoint needs `--traffic FILE`: its spec names no models")
+    variant = variants(spec)[0][1]
+    instance_type = instance_types(variant)[0]
+    simulated, requests = _scaling(spec, variant, question), question.traffic.requests
+    sharing, counts = compared_instances(requests, simulated.scaling, startup=question.startup)
+    limits = [simulated.scaling.limits, *simulated.scaling.changes.values()]
+    return Comparison(
+        name=spec.endpoint_name,
+        instance_type=instance_type,
+        models=tuple(requests),
+        traffic=question.traffic,
+        sharing=sharing,
+        limit="max_capacity",
+        most_instances=max(it.high for it in limits),
+        left_out=simulated.left_out,
+        cold_starts=_cold_starts(spec, instance_type, question, counts),
+    )
+
+
+def _scaling(spec: ModelSpec, variant: Variant, question: Question) -> Simulated:
+    for scaled in scaled_parts(spec):
+        if scaled.variant is variant and scaled.dimension == INSTANCE_COUNT:
+            return scaling_of(spec, scaled, question.simulation.period, seconds=question.simulation.seconds)
+    return Simulated(fixed(variant.initial_instance_count or 1))
+
+
+def _cold_starts(
+    spec: ModelSpec, instance_type: str, question: Question, counts: Sequence[int]
+) -> ColdStarts | None:
+    """The loads of models; the memory of their kind of instance is that of its GPUs, if it has any."""
+    requests = {} if question.traffic is None else question.traffic.requests
+    if any(_is_uncached(container) for _, _, container in model_containers(spec)):
+        return ColdStarts(dict(loads_of_uncached(requests)), (), 0)
+    memory = {name: question.memory.get(name, question.memory.get(ANY_MODEL, 0)) for name in requests}
+    if not all(memory.values()):
+        return None
+    found = instances.find(instance_type)
+    if found is None:
+        raise CannotPackError(f"the memory of `{instance_type}` is not known")
+    each = found.gpus * found.gpu_memory_mib_each or found.memory_mib
+    return cold_starts(requests, memory, [count * each for count in counts])
+
+
+def _is_uncached(container: object) -> bool:
+    config = getattr(container, "multi_model_config", None)
+    return config is not None and config.model_cache_setting == "Disabled"

@@ -1,0 +1,177 @@
+"""Copies on the instances of a fleet, minute by minute: placed where there is room, released, moved together.
+
+How copies are placed when some are added or removed, and how instances are taken away:
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSchedulingConfig.html
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScalingScaleInPolicy.html
+
+What AWS does not document, and is assumed: the largest copies are placed first; a copy is removed from the
+instance that is emptied soonest, with `SPREAD` from the one with most copies; instances are in turn in each
+of the Availability Zones.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+import msgspec
+
+from inferstack.sizing.packing import Instance, Room, packed
+
+Strategy = Literal["BINPACK", "SPREAD"]
+Packing = Callable[[Mapping[str, int], Mapping[str, Room], Room], Sequence[Instance]]
+"""Puts copies on as few instances as it finds."""
+
+ZONES = 3
+"""Availability Zones over which instances are spread, where copies are to be balanced over them."""
+
+
+class Component(msgspec.Struct, frozen=True):
+    """What a copy needs, and where it is placed.
+
+    ``imbalance`` is by how many copies zones may differ; None if they need not be balanced.
+    """
+
+    name: str
+    needs: Room
+    strategy: Strategy = "BINPACK"
+    imbalance: int | None = None
+
+
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
+    """The instances that copies share, and how their number changes.
+
+    With ``consolidates`` copies are moved onto fewer instances, at most ``step`` of which are released at a
+    time, ``wait`` minutes after the last change at the earliest.
+    """
+
+    room: Room
+    low: int = 0
+    high: int | None = None
+    consolidates: bool = True
+    step: int | None = None
+    wait: int = 0
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A fleet minute by minute."""
+
+    instances: tuple[int, ...]
+    without_room: tuple[int, ...]
+    """Copies that found no room."""
+
+
+def placed(
+    held: Mapping[str, Sequence[int]],
+    components: Sequence[Component],
+    fleet: Fleet,
+    packing: Packing = packed,
+) -> Placed:
+    """How many instances there are in each minute, and how many copies have no room on them."""
+    state = _State(components, fleet, packing)
+    instances, without = [], []
+    for minute, counts in enumerate(zip(*(held[it.name] for it in components), strict=True)):
+        state.update(minute, counts)
+        instances.append(len(state.instances))
+        without.append(state.waiting)
+    return Placed(tuple(instances), tuple(without))
+
+
+class _State:
+    """The instances with their copies, from one minute to the next."""
+
+    def __init__(self, components: Sequence[Component], fleet: Fleet, packing: Packing) -> None:
+        self._fleet, self._packing = fleet, packing
+        self._components = sorted(
+            components, key=lambda it: sum(it.needs.shares_of(fleet.room)), reverse=True
+        )
+        self._given_order = [it.name for it in components]
+        self._needs = {it.name: it.needs for it in components}
+        self.instances = [Instance(fleet.room) for _ in range(fleet.low)]
+        self.waiting = 0
+        self._counts: tuple[int, ...] | None = None
+        self._changed = 0
+        self._is_settled = False
+        self._kept_empty = 0
+
+    def update(self, minute: int, counts: tuple[int, ...]) -> None:
+        """Removes and adds copies, then releases instances that are not needed."""
+        if counts != self._counts:
+            self._counts, self._changed, self._is_settled = counts, minute, False
+            self._place(dict(zip(self._given_order, counts, strict=True)))
+        may_consolidate = self._fleet.consolidates and not self._is_settled
+        if may_consolidate and minute - self._changed >= self._fleet.wait:
+            self._consolidate(minute)
+        self._release()
+
+    def _place(self, wanted: Mapping[str, int]) -> None:
+        there = Counter(name for it in self.instances for name in it.copies)
+        for component in self._components:
+            for _ in range(there[component.name] - wanted[component.name]):
+                self._remove(component)
+        self.waiting = 0
+        for component in self._components:
+            for _ in range(wanted[component.name] - there[component.name]):
+                self._add(component)
+
+    def _remove(self, component: Component) -> None:
+        name = component.name
+        having = [it for it in self.instances if name in it.copies]
+        if component.strategy == "SPREAD":
+            chosen = max(having, key=lambda it: it.copies.count(name))
+        else:
+            chosen = min(having, key=lambda it: len(it.copies))
+        chosen.copies.remove(name)
+        chosen.left = chosen.left.plus(component.needs)
+
+    def _add(self, component: Component) -> None:
+        fitting = [at for at, it in enumerate(self.instances) if it.left.holds(component.needs)]
+        if fitting:
+            chosen = self.instances[min(fitting, key=lambda at: self._preference(component, at))]
+        elif self._fleet.high is None or len(self.instances) < self._fleet.high:
+            chosen = Instance(self._fleet.room)
+            self.instances.append(chosen)
+        else:
+            self.waiting += 1
+            return
+        chosen.left = chosen.left.without(component.needs)
+        chosen.copies.append(component.name)
+
+    def _preference(self, component: Component, at: int) -> tuple[int, int, Fraction]:
+        """Zones within the imbalance first, then as the strategy says."""
+        instance = self.instances[at]
+        left = sum(instance.left.shares_of(self._fleet.room), Fraction(0))
+        out_of_balance = self._unbalances(component, at)
+        if component.strategy == "SPREAD":
+            return out_of_balance, instance.copies.count(component.name), -left
+        return out_of_balance, 0, left
+
+    def _unbalances(self, component: Component, at: int) -> int:
+        """Whether a copy more in the zone of an instance goes beyond the imbalance."""
+        if component.imbalance is None:
+            return 0
+        zones = [0] * min(ZONES, len(self.instances))
+        for number, it in enumerate(self.instances):
+            zones[number % ZONES] += it.copies.count(component.name)
+        here = zones[at % ZONES] + 1
+        return int(here - min(zones) > component.imbalance and here - 1 > min(zones))
+
+    def _consolidate(self, minute: int) -> None:
+        """Moves copies onto fewer instances, if that takes some away."""
+        counts = Counter(name for it in self.instances for name in it.copies)
+        best = list(self._packing(counts, self._needs, self._fleet.room))
+        surplus = len(self.instances) - max(len(best), self._fleet.low)
+        if surplus <= 0:
+            self._is_settled = True
+            return
+        most = surplus if self._fleet.step is None else min(surplus, self._fleet.step)
+        self._kept_empty = len(self.instances) - most - len(best)
+        self.instances = best + [Instance(self._fleet.room) for _ in range(self._kept_empty)]
+        self._changed = minute
+
+    def _release(self) -> None:
+        """Releases empty instances, except those that the fleet keeps at least."""
+        used = [it for it in self.instances if it.copies]
+        empty = min(len(self.instances) - len(used), self._kept_empty)
+        self._kept_empty = max(empty, self._fleet.low - len(used), 0)
+        self.instances = used + [Instance(self._fleet.room) for _ in range(self._kept_empty)]

@@ -1,0 +1,194 @@
+"""What models cost that share a fleet, beside what they cost on endpoints of their own.
+
+    policies + traffic -> copies, minute by minute -> instances -> instance hours
+
+Three ways to host the same models: on one fleet; each on an endpoint of its own that scales down to one
+instance; each on one of the fixed size that its busiest minute needs.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+
+import msgspec
+
+from inferstack.sizing.packing import Instance, Room, packed
+from inferstack.sizing.sharing.placement import Component, Fleet, Packing, Placed, placed
+from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
+
+MINUTES_AN_HOUR = 60
+
+
+class Model(msgspec.Struct, frozen=True):
+    """A model that shares a fleet: what a copy needs, and how copies scale."""
+
+    component: Component
+    scaling: Scaling
+
+    @property
+    def name(self) -> str:
+        """The name of its component."""
+        return self.component.name
+
+
+class Span(msgspec.Struct, frozen=True):
+    """The most instances, the first minute that has them, and how many minutes do."""
+
+    instances: int
+    first: int
+    minutes: int
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> "Span":
+        """That of a fleet, minute by minute."""
+        most = max(counts)
+        return cls(most, counts.index(most), counts.count(most))
+
+
+class Ways(msgspec.Struct, frozen=True):
+    """Instance minutes of the three ways."""
+
+    shared: int
+    autoscaled: int
+    fixed: int
+
+    def saved(self, other: int) -> Decimal:
+        """What the shared fleet saves of another way, in percent; less than 0 if it takes more."""
+        return Decimal(0) if not other else Decimal(100) * (other - self.shared) / other
+
+
+class Service(msgspec.Struct, frozen=True):
+    """What the requests to one model met: numbers of minutes."""
+
+    asked: int
+    without_copy: int
+    """With requests, but no copy that answers."""
+    over_target: int
+    """With more requests for each copy than the target."""
+
+
+class Sharing(msgspec.Struct, frozen=True, kw_only=True):
+    """The comparison, with the delays that policies have, and as if copies followed demand at once."""
+
+    delayed: Ways
+    at_once: Ways
+    peak: Span
+    """The most instances, whether or not the spec allows as many."""
+    peak_at_once: Span
+    handover: Span
+    """The most instances that hold both the copies that are still there and those that requests need."""
+    short_of_room: int
+    """Minutes in which copies found no room, since the fleet was at its largest."""
+    services: Mapping[str, Service]
+
+
+def compared(
+    requests: Mapping[str, Sequence[Decimal]],
+    models: Sequence[Model],
+    fleet: Fleet,
+    *,
+    startup: int = 0,
+    packing: Packing = packed,
+) -> Sharing:
+    """Simulates the models on one fleet and on endpoints of their own.
+
+    ``startup`` is how many minutes a copy takes to start.
+    """
+    remembered = _remembered(packing, models, fleet)
+    copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
+    wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
+    held = {name: it.held for name, it in copies.items()}
+    components = [it.component for it in models]
+    unlimited = msgspec.structs.replace(fleet, high=None)
+    shared = placed(held, components, fleet, remembered)
+    short = sum(it > 0 for it in shared.without_room)
+    peak = placed(held, components, unlimited, remembered) if short else shared
+    at_once = placed(wanted, components, unlimited, remembered)
+    alone = [_Alone(it, requests[it.name], fleet.room, startup) for it in models]
+    return Sharing(
+        delayed=_ways(shared, sum(it.delayed for it in alone), sum(it.fixed for it in alone)),
+        at_once=_ways(at_once, sum(it.at_once for it in alone), sum(it.fixed for it in alone)),
+        peak=Span.of(peak.instances),
+        peak_at_once=Span.of(at_once.instances),
+        handover=Span.of(_both(held, wanted, remembered, models, fleet)),
+        short_of_room=short,
+        services={it.name: service(requests[it.name], copies[it.name], it.scaling.target) for it in models},
+    )
+
+
+def _ways(shared: Placed, autoscaled: int, fixed: int) -> Ways:
+    return Ways(sum(shared.instances), autoscaled, fixed)
+
+
+def _remembered(packing: Packing, models: Sequence[Model], fleet: Fleet) -> Packing:
+    """The same packing, which is asked for the same copies again and again."""
+    needs = {it.name: it.component.needs for it in models}
+
+    @lru_cache(maxsize=4096)
+    def of(counts: tuple[tuple[str, int], ...]) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(it.copies) for it in packing(dict(counts), needs, fleet.room))
+
+    def asked(copies: Mapping[str, int], _: Mapping[str, Room], room: Room) -> Sequence[Instance]:
+        counts = tuple(sorted((name, count) for name, count in copies.items() if count))
+        return [_instance(names, needs, room) for names in of(counts)]
+
+    return asked
+
+
+def _instance(names: Sequence[str], needs: Mapping[str, Room], room: Room) -> Instance:
+    left = room
+    for name in names:
+        left = left.without(needs[name])
+    return Instance(left, list(names))
+
+
+def _both(
+    held: Mapping[str, Sequence[int]],
+    wanted: Mapping[str, Sequence[int]],
+    packing: Packing,
+    models: Sequence[Model],
+    fleet: Fleet,
+) -> list[int]:
+    """Instances for the copies that are there together with those that requests need, minute by minute."""
+    needs = {it.name: it.component.needs for it in models}
+    counts = [
+        [max(have, want) for have, want in zip(held[name], wanted[name], strict=True)] for name in needs
+    ]
+    found: dict[tuple[int, ...], int] = {}
+    for it in set(zip(*counts, strict=True)):
+        best = packing(dict(zip(needs, it, strict=True)), needs, fleet.room)
+        found[it] = max(len(best), fleet.low)
+    return [found[it] for it in zip(*counts, strict=True)]
+
+
+class _Alone:
+    """A model on an endpoint of its own, with at least one copy on at least one instance."""
+
+    def __init__(self, model: Model, requests: Sequence[Decimal], room: Room, startup: int) -> None:
+        scaling = model.scaling.at_least(1)
+        self._per_instance = _how_often(model.component.needs, room)
+        wanted = needed(requests, scaling)
+        self.delayed = self._instances(simulated(requests, scaling, startup=startup).held)
+        self.at_once = self._instances(wanted)
+        self.fixed = self._instances([max(wanted)] * len(wanted))
+
+    def _instances(self, copies: Sequence[int]) -> int:
+        return sum(-(-count // self._per_instance) for count in copies)
+
+
+def _how_often(needs: Room, room: Room) -> int:
+    """How many copies an instance holds."""
+    pairs = zip(room.amounts, needs.amounts, strict=True)
+    return max(1, min(int(has // need) for has, need in pairs if need))
+
+
+def service(requests: Sequence[Decimal], copies: Copies, target: Decimal | None) -> Service:
+    """What requests met, in minutes."""
+    pairs = list(zip(requests, copies.serving, strict=True))
+    return Service(
+        asked=sum(asked > 0 for asked, _ in pairs),
+        without_copy=sum(asked > 0 and not serving for asked, serving in pairs),
+        over_target=0
+        if target is None
+        else sum(serving > 0 and asked > target * serving for asked, serving in pairs),
+    )
