@@ -4,6 +4,7 @@ This is vector bin packing, which nobody solves exactly in general. Several simp
 instance after the other, come within one instance of the best on fleets of the size of an endpoint's.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -35,10 +36,6 @@ class Room(msgspec.Struct, frozen=True, order=True):
         """What is left."""
         return Room(*(has - needs for has, needs in zip(self.amounts, other.amounts, strict=True)))
 
-    def plus(self, other: "Room") -> "Room":
-        """Both together."""
-        return Room(*(has + more for has, more in zip(self.amounts, other.amounts, strict=True)))
-
     def shares_of(self, whole: "Room") -> tuple[Fraction, ...]:
         """Each amount as a share of that of a whole instance; nothing of nothing is 0."""
         pairs = zip(self.amounts, whole.amounts, strict=True)
@@ -56,7 +53,38 @@ class NeverFitsError(ValueError):
     """A copy needs more than a whole instance has; ``args`` are the names of such copies."""
 
 
-_Order = Callable[[tuple[Fraction, ...]], object]
+Share = tuple[int, int, int]
+"""Accelerators, cores and memory in units, of which a whole instance has the same number of each."""
+
+
+class Units(msgspec.Struct, frozen=True):
+    """What copies need in whole numbers, which are many times faster than fractions."""
+
+    whole: Share
+    needs: Mapping[str, Share]
+
+    @classmethod
+    def of(cls, needs: Mapping[str, Room], instance: Room) -> "Units":
+        """The units of some rooms.
+
+        Raises:
+            NeverFitsError: when a copy does not fit on an empty instance.
+        """
+        never = sorted(name for name, it in needs.items() if not instance.holds(it))
+        if never:
+            raise NeverFitsError(*never)
+        shares = {name: it.shares_of(instance) for name, it in needs.items()}
+        scale = math.lcm(*(it.denominator for of_name in shares.values() for it in of_name))
+        whole = (scale, scale, scale)
+        return cls(whole, {name: _scaled(of_name, scale) for name, of_name in shares.items()})
+
+
+def _scaled(shares: Sequence[Fraction], scale: int) -> Share:
+    accelerators, cores, memory = (int(it * scale) for it in shares)
+    return accelerators, cores, memory
+
+
+_Order = Callable[[Share], object]
 _ORDERS: tuple[_Order, ...] = (
     sum,
     max,
@@ -75,42 +103,62 @@ def packed(copies: Mapping[str, int], needs: Mapping[str, Room], instance: Room)
     Raises:
         NeverFitsError: when a copy does not fit on an empty instance.
     """
+    wanted = {name: needs[name] for name, count in copies.items() if count}
+    return [
+        instance_with(names, needs, instance) for names in packed_units(copies, Units.of(wanted, instance))
+    ]
+
+
+def instance_with(names: Iterable[str], needs: Mapping[str, Room], instance: Room) -> Instance:
+    """An instance with these copies on it."""
+    found = Instance(instance)
+    for name in names:
+        found.left = found.left.without(needs[name])
+        found.copies.append(name)
+    return found
+
+
+def packed_units(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
+    """The names of the copies on each instance, as :func:`packed` finds them."""
     wanted = [name for name, count in copies.items() for _ in range(count)]
-    never = sorted({name for name in wanted if not instance.holds(needs[name])})
-    if never:
-        raise NeverFitsError(*never)
-    ways = (_filled(order, wanted, needs, instance) for order in _ORDERS)
-    return min(ways, key=len)
+    fewest = fewest_units(copies, units)
+    best: Sequence[Sequence[str]] | None = None
+    for order in _ORDERS:
+        found = _filled(order, wanted, units)
+        if best is None or len(found) < len(best):
+            best = found
+        if len(best) <= fewest:
+            break
+    return best or ()
 
 
 def fewest_possible(copies: Mapping[str, int], needs: Mapping[str, Room], instance: Room) -> int:
     """A bound that no packing is below: what all copies take together, of whatever there is least of."""
-    totals = [
-        sum((shares[at] * count for shares, count in _shares(copies, needs, instance)), Fraction(0))
-        for at in range(3)
-    ]
-    return -int(-max(totals) // 1)
+    return fewest_units(copies, Units.of({name: needs[name] for name in copies if copies[name]}, instance))
 
 
-def _shares(
-    copies: Mapping[str, int], needs: Mapping[str, Room], instance: Room
-) -> Iterable[tuple[tuple[Fraction, ...], int]]:
-    return [(needs[name].shares_of(instance), count) for name, count in copies.items()]
+def fewest_units(copies: Mapping[str, int], units: Units) -> int:
+    """The same bound, for copies in units."""
+    there = [(units.needs[name], count) for name, count in copies.items() if count]
+    totals = [sum(share[at] * count for share, count in there) for at in range(3)]
+    return -(-max(totals) // units.whole[0])
 
 
-def _filled(
-    order: _Order, wanted: Sequence[str], needs: Mapping[str, Room], instance: Room
-) -> list[Instance]:
+def _filled(order: _Order, wanted: Sequence[str], units: Units) -> list[list[str]]:
     """Opens an instance only when none has room, and fills the one that a copy leaves the least room on."""
-    by_size = sorted(wanted, key=lambda name: (order(needs[name].shares_of(instance)), name), reverse=True)
-    instances: list[Instance] = []
+    of = units.needs
+    by_size = sorted(wanted, key=lambda name: (order(of[name]), name), reverse=True)
+    left: list[list[int]] = []
+    copies: list[list[str]] = []
     for name in by_size:
-        fitting = [it for it in instances if it.left.holds(needs[name])]
+        one, two, three = of[name]
+        fitting = [at for at, it in enumerate(left) if it[0] >= one and it[1] >= two and it[2] >= three]
         if fitting:
-            chosen = min(fitting, key=lambda it: sum(it.left.shares_of(instance)))
+            chosen = min(fitting, key=lambda at: sum(left[at]))
         else:
-            chosen = Instance(instance)
-            instances.append(chosen)
-        chosen.left = chosen.left.without(needs[name])
-        chosen.copies.append(name)
-    return instances
+            chosen = len(left)
+            left.append(list(units.whole))
+            copies.append([])
+        left[chosen] = [left[chosen][0] - one, left[chosen][1] - two, left[chosen][2] - three]
+        copies[chosen].append(name)
+    return copies

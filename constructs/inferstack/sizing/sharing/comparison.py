@@ -12,7 +12,7 @@ from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
-from inferstack.sizing.packing import packed
+from inferstack.sizing.packing import packed_units
 from inferstack.sizing.sharing.hosts import CannotPackError, Host, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
     ColdStarts,
@@ -56,7 +56,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     startup: int = 0
     memory: Mapping[str, int] = msgspec.field(default_factory=dict)
     """MiB that models take, by name."""
-    packing: Packing = packed
+    packing: Packing = packed_units
 
 
 def comparisons(specs: Sequence[ModelSpec], question: Question) -> list[Comparison]:

@@ -11,16 +11,15 @@ of the Availability Zones.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import Literal
 
 import msgspec
 
-from inferstack.sizing.packing import Instance, Room, packed
+from inferstack.sizing.packing import Room, Share, Units, packed_units
 
 Strategy = Literal["BINPACK", "SPREAD"]
-Packing = Callable[[Mapping[str, int], Mapping[str, Room], Room], Sequence[Instance]]
-"""Puts copies on as few instances as it finds."""
+Packing = Callable[[Mapping[str, int], Units], Sequence[Sequence[str]]]
+"""Puts copies on as few instances as it finds; the result names the copies on each."""
 
 ZONES = 3
 """Availability Zones over which instances are spread, where copies are to be balanced over them."""
@@ -65,7 +64,7 @@ def placed(
     held: Mapping[str, Sequence[int]],
     components: Sequence[Component],
     fleet: Fleet,
-    packing: Packing = packed,
+    packing: Packing = packed_units,
 ) -> Placed:
     """How many instances there are in each minute, and how many copies have no room on them."""
     state = _State(components, fleet, packing)
@@ -77,17 +76,41 @@ def placed(
     return Placed(tuple(instances), tuple(without))
 
 
+class _Instance:
+    """An instance with its copies, and how many units of each amount are left."""
+
+    def __init__(self, units: Units, copies: Sequence[str] = ()) -> None:
+        self.left = list(units.whole)
+        self.copies: list[str] = []
+        for name in copies:
+            self.add(name, units.needs[name])
+
+    def holds(self, needs: Share) -> bool:
+        """Whether there is room for a copy."""
+        left = self.left
+        return left[0] >= needs[0] and left[1] >= needs[1] and left[2] >= needs[2]
+
+    def add(self, name: str, needs: Share) -> None:
+        """Places a copy."""
+        self.copies.append(name)
+        self.left = [has - taken for has, taken in zip(self.left, needs, strict=True)]
+
+    def remove(self, name: str, needs: Share) -> None:
+        """Removes a copy."""
+        self.copies.remove(name)
+        self.left = [has + taken for has, taken in zip(self.left, needs, strict=True)]
+
+
 class _State:
     """The instances with their copies, from one minute to the next."""
 
     def __init__(self, components: Sequence[Component], fleet: Fleet, packing: Packing) -> None:
         self._fleet, self._packing = fleet, packing
-        self._components = sorted(
-            components, key=lambda it: sum(it.needs.shares_of(fleet.room)), reverse=True
-        )
+        self._units = Units.of({it.name: it.needs for it in components}, fleet.room)
+        by_size = sorted(components, key=lambda it: sum(self._units.needs[it.name]), reverse=True)
+        self._components = by_size
         self._given_order = [it.name for it in components]
-        self._needs = {it.name: it.needs for it in components}
-        self.instances = [Instance(fleet.room) for _ in range(fleet.low)]
+        self.instances = [_Instance(self._units) for _ in range(fleet.low)]
         self.waiting = 0
         self._counts: tuple[int, ...] | None = None
         self._changed = 0
@@ -121,26 +144,25 @@ class _State:
             chosen = max(having, key=lambda it: it.copies.count(name))
         else:
             chosen = min(having, key=lambda it: len(it.copies))
-        chosen.copies.remove(name)
-        chosen.left = chosen.left.plus(component.needs)
+        chosen.remove(name, self._units.needs[name])
 
     def _add(self, component: Component) -> None:
-        fitting = [at for at, it in enumerate(self.instances) if it.left.holds(component.needs)]
+        needs = self._units.needs[component.name]
+        fitting = [at for at, it in enumerate(self.instances) if it.holds(needs)]
         if fitting:
             chosen = self.instances[min(fitting, key=lambda at: self._preference(component, at))]
         elif self._fleet.high is None or len(self.instances) < self._fleet.high:
-            chosen = Instance(self._fleet.room)
+            chosen = _Instance(self._units)
             self.instances.append(chosen)
         else:
             self.waiting += 1
             return
-        chosen.left = chosen.left.without(component.needs)
-        chosen.copies.append(component.name)
+        chosen.add(component.name, needs)
 
-    def _preference(self, component: Component, at: int) -> tuple[int, int, Fraction]:
+    def _preference(self, component: Component, at: int) -> tuple[int, int, int]:
         """Zones within the imbalance first, then as the strategy says."""
         instance = self.instances[at]
-        left = sum(instance.left.shares_of(self._fleet.room), Fraction(0))
+        left = sum(instance.left)
         out_of_balance = self._unbalances(component, at)
         if component.strategy == "SPREAD":
             return out_of_balance, instance.copies.count(component.name), -left
@@ -153,25 +175,28 @@ class _State:
         zones = [0] * min(ZONES, len(self.instances))
         for number, it in enumerate(self.instances):
             zones[number % ZONES] += it.copies.count(component.name)
-        here = zones[at % ZONES] + 1
-        return int(here - min(zones) > component.imbalance and here - 1 > min(zones))
+        before = zones[at % ZONES] - min(zones)
+        return int(before > 0 and before + 1 > component.imbalance)
 
     def _consolidate(self, minute: int) -> None:
         """Moves copies onto fewer instances, if that takes some away."""
         counts = Counter(name for it in self.instances for name in it.copies)
-        best = list(self._packing(counts, self._needs, self._fleet.room))
+        best = [_Instance(self._units, names) for names in self._packing(counts, self._units)]
         surplus = len(self.instances) - max(len(best), self._fleet.low)
         if surplus <= 0:
             self._is_settled = True
             return
         most = surplus if self._fleet.step is None else min(surplus, self._fleet.step)
         self._kept_empty = len(self.instances) - most - len(best)
-        self.instances = best + [Instance(self._fleet.room) for _ in range(self._kept_empty)]
+        self.instances = best + [_Instance(self._units) for _ in range(self._kept_empty)]
         self._changed = minute
 
     def _release(self) -> None:
         """Releases empty instances, except those that the fleet keeps at least."""
         used = [it for it in self.instances if it.copies]
+        if len(used) == len(self.instances) and len(used) >= self._fleet.low:
+            self._kept_empty = 0
+            return
         empty = min(len(self.instances) - len(used), self._kept_empty)
         self._kept_empty = max(empty, self._fleet.low - len(used), 0)
-        self.instances = used + [Instance(self._fleet.room) for _ in range(self._kept_empty)]
+        self.instances = used + [_Instance(self._units) for _ in range(self._kept_empty)]

@@ -8,11 +8,10 @@ instance; each on one of the fixed size that its busiest minute needs.
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
 
 import msgspec
 
-from inferstack.sizing.packing import Instance, Room, packed
+from inferstack.sizing.packing import Room, Units, packed_units
 from inferstack.sizing.sharing.placement import Component, Fleet, Packing, Placed, placed
 from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
 
@@ -88,13 +87,13 @@ def compared(
     fleet: Fleet,
     *,
     startup: int = 0,
-    packing: Packing = packed,
+    packing: Packing = packed_units,
 ) -> Sharing:
     """Simulates the models on one fleet and on endpoints of their own.
 
     ``startup`` is how many minutes a copy takes to start.
     """
-    remembered = _remembered(packing, models, fleet)
+    remembered = _remembered(packing)
     copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
     wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
     held = {name: it.held for name, it in copies.items()}
@@ -120,26 +119,17 @@ def _ways(shared: Placed, autoscaled: int, fixed: int) -> Ways:
     return Ways(sum(shared.instances), autoscaled, fixed)
 
 
-def _remembered(packing: Packing, models: Sequence[Model], fleet: Fleet) -> Packing:
+def _remembered(packing: Packing) -> Packing:
     """The same packing, which is asked for the same copies again and again."""
-    needs = {it.name: it.component.needs for it in models}
+    known: dict[tuple[tuple[str, int], ...], Sequence[Sequence[str]]] = {}
 
-    @lru_cache(maxsize=4096)
-    def of(counts: tuple[tuple[str, int], ...]) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(it.copies) for it in packing(dict(counts), needs, fleet.room))
-
-    def asked(copies: Mapping[str, int], _: Mapping[str, Room], room: Room) -> Sequence[Instance]:
+    def asked(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
         counts = tuple(sorted((name, count) for name, count in copies.items() if count))
-        return [_instance(names, needs, room) for names in of(counts)]
+        if counts not in known:
+            known[counts] = packing(dict(counts), units)
+        return known[counts]
 
     return asked
-
-
-def _instance(names: Sequence[str], needs: Mapping[str, Room], room: Room) -> Instance:
-    left = room
-    for name in names:
-        left = left.without(needs[name])
-    return Instance(left, list(names))
 
 
 def _both(
@@ -150,15 +140,15 @@ def _both(
     fleet: Fleet,
 ) -> list[int]:
     """Instances for the copies that are there together with those that requests need, minute by minute."""
-    needs = {it.name: it.component.needs for it in models}
+    units = Units.of({it.name: it.component.needs for it in models}, fleet.room)
     counts = [
-        [max(have, want) for have, want in zip(held[name], wanted[name], strict=True)] for name in needs
+        [max(have, want) for have, want in zip(held[it.name], wanted[it.name], strict=True)] for it in models
     ]
-    found: dict[tuple[int, ...], int] = {}
-    for it in set(zip(*counts, strict=True)):
-        best = packing(dict(zip(needs, it, strict=True)), needs, fleet.room)
-        found[it] = max(len(best), fleet.low)
-    return [found[it] for it in zip(*counts, strict=True)]
+    names = [it.name for it in models]
+    return [
+        max(len(packing(dict(zip(names, it, strict=True)), units)), fleet.low)
+        for it in zip(*counts, strict=True)
+    ]
 
 
 class _Alone:
