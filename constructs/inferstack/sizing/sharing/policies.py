@@ -22,14 +22,14 @@ from inferstack.format.defaults import (
 from inferstack.format.kinds import ModelSpec
 from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking
 from inferstack.sizing.sharing.schedules import NotUnderstoodError, Period, limits_over
-from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Quantity, Step
+from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Counted, Step
 
 _SECONDS_A_MINUTE = 60
 # AWS's default for what SageMaker scales: API_TargetTrackingScalingPolicyConfiguration.html
 _COOLDOWN = 300
 _PER_COPY = frozenset({"InvocationsPerCopy", "InvocationsPerInstance"})
 _AT_ONCE = frozenset({"ConcurrentRequestsPerCopy", "ConcurrentRequestsPerModel"})
-_QUANTITIES: dict[str, Quantity] = {
+_QUANTITIES: dict[str, Counted] = {
     **dict.fromkeys(_PER_COPY, "per copy"),
     "Invocations": "requests",
     "NoCapacityInvocationFailures": "refused",
@@ -129,9 +129,9 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Step | None:
     operator = ALARM_OPERATOR.value if step.comparison_operator is None else step.comparison_operator
     if quantity is None or metric is None or operator not in OPERATORS or isinstance(step.threshold, str):
         return None
-    statistic = str(metric.statistic if step.statistic is None else step.statistic)
+    statistic = metric.statistic if step.statistic is None else step.statistic
     # A share of a request is sent for each: only their sum counts requests.
-    if statistic not in ("Sum", "Maximum") or (statistic == "Maximum" and quantity != "refused"):
+    if statistic != "Sum" and not (statistic == "Maximum" and quantity == "refused"):
         return None
     periods = STEP_EVALUATION_PERIODS.value if step.evaluation_periods is None else step.evaluation_periods
     missing = STEP_MISSING_DATA.value if step.treat_missing_data is None else step.treat_missing_data
@@ -141,7 +141,7 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Step | None:
         return None
     return Step(
         quantity=quantity,
-        statistic=statistic,
+        statistic="Sum" if statistic == "Sum" else "Maximum",
         threshold=Decimal(str(step.threshold)),
         operator=operator,
         adjustment_type=step.adjustment_type,

@@ -47,7 +47,7 @@ class Limits(msgspec.Struct, frozen=True):
     high: int
 
     def clamped(self, count: int) -> int:
-        """The number within the limits. As on AWS, a scheduled minimum above the maximum does not count."""
+        """The number within the limits; a minimum above the maximum does not count."""
         return min(max(count, self.low), self.high)
 
 
@@ -205,4 +205,4 @@ class _Tracker:
 
     def removed(self, minute: int) -> None:
         """Starts the cooldown, which begins when the change takes effect."""
-        self._free_from = minute + 1 + REACTION + self.policy.in_cooldown
+        self._free_from = minute + REACTION + self.policy.in_cooldown

@@ -4,8 +4,8 @@ https://docs.aws.amazon.com/autoscaling/application/userguide/step-scaling-polic
 """
 
 import operator
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from typing import Literal
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 REACTION = 2
 """Minutes from the last data point until capacity changes: the upper of AWS's "1-2 minutes"."""
 
-Quantity = Literal["per copy", "requests", "refused"]
+Counted = Literal["per copy", "requests", "refused"]
 """What can be told from traffic: requests by copy, all requests, and those that no copy was there for."""
 
 _Compared = Callable[[Decimal, Decimal], bool]
@@ -44,8 +44,8 @@ class Adjustment(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A step policy with its alarm; times are in minutes."""
 
-    quantity: Quantity
-    statistic: str
+    quantity: Counted
+    statistic: Literal["Sum", "Maximum"]
     threshold: Decimal
     operator: str
     adjustment_type: str
@@ -81,34 +81,28 @@ class Seen:
     """The data points of all minutes so far; None where a metric has no data."""
 
     def __init__(self) -> None:
-        self._values: dict[Quantity, list[Decimal | None]] = {"per copy": [], "requests": [], "refused": []}
+        self._values: dict[Counted, list[Decimal | None]] = {"per copy": [], "requests": [], "refused": []}
 
     def add(self, asked: Decimal, serving: int) -> None:
         """Adds a minute."""
         self._values["requests"].append(asked)
         self._values["per copy"].append(asked / serving if serving else None)
-        self._values["refused"].append(asked if asked and not serving else None)
+        refused = asked.to_integral_value(ROUND_CEILING)
+        self._values["refused"].append(refused if asked and not serving else None)
 
     def periods(self, step: Step) -> list[Decimal | None]:
         """The last data points that an alarm looks at, the latest last."""
         values = self._values[step.quantity]
         starts = range(len(values) - step.period * step.periods, len(values), step.period)
-        return [_statistic(step.statistic, values[at : at + step.period]) for at in starts if at >= 0]
+        return [_point(step, values[at : at + step.period]) for at in starts if at >= 0]
 
 
-def _statistic(name: str, values: list[Decimal | None]) -> Decimal | None:
+def _point(step: Step, values: Sequence[Decimal | None]) -> Decimal | None:
+    """A data point: the sum of its minutes. Each refused request is sent as a 1, so the largest is 1."""
     found = [it for it in values if it is not None]
     if not found:
         return None
-    match name:
-        case "Maximum":
-            return max(found)
-        case "Minimum":
-            return min(found)
-        case "Average":
-            return sum(found, Decimal(0)) / len(found)
-        case _:
-            return sum(found, Decimal(0))
+    return Decimal(1) if step.statistic == "Maximum" else sum(found, Decimal(0))
 
 
 class StepState:
@@ -133,7 +127,7 @@ class StepState:
             return None
         if not cooling:
             self._before = current
-            self._free_from = minute + 1 + REACTION + self._step.cooldown
+            self._free_from = minute + REACTION + self._step.cooldown
         return wanted
 
     def _alarming(self, seen: Seen, minute: int) -> Decimal | None:

@@ -1,0 +1,159 @@
+"""Copies on instances, minute by minute: strategies, zones, what is released, and an exact solver."""
+
+import random
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from inferstack.sizing.packing import NeverFitsError, Room, Units, fewest_possible, packed_units
+from inferstack.sizing.sharing.exact import _names, packed_exactly
+from inferstack.sizing.sharing.placement import Component, Fleet, placed
+
+G5 = Room.of(4, 48, 192 * 1024)
+
+
+def component(name="a", gpus=1, strategy="BINPACK", imbalance=None):
+    return Component(name, Room.of(gpus, 0, 1), strategy, imbalance)
+
+
+def counts(held, *components, **fleet):
+    return placed(held, components, Fleet(room=G5, **fleet))
+
+
+def test_instances_come_when_copies_need_them_and_go_when_they_are_empty():
+    found = counts({"a": [0, 1, 4, 5, 9, 4, 0]}, component())
+    assert found.instances == (0, 1, 1, 2, 3, 1, 0)
+    assert not any(found.without_room)
+
+
+def test_a_fleet_stays_between_its_limits():
+    found = counts({"a": [0, 5, 13, 0]}, component(), low=1, high=2)
+    assert found.instances == (1, 2, 2, 1)
+    assert found.without_room == (0, 0, 5, 0)
+
+
+def test_without_consolidation_copies_stay_where_they_are():
+    # Two of 3 GPUs and two of 1: one instance each for the large ones. Three of each: three instances. Without
+    # the large ones, the small ones could be on one instance.
+    held = {"large": [3, 0, 0], "small": [3, 3, 0]}
+    both = component("large", 3), component("small", 1)
+    assert counts(held, *both, consolidates=False).instances == (3, 3, 0)
+    assert counts(held, *both).instances == (3, 1, 0)
+
+
+def test_consolidation_waits_and_goes_step_by_step():
+    held = {"large": [4] + [0] * 9, "small": [4] * 10}
+    both = component("large", 3), component("small", 1)
+    # The change is in minute 1: 3 minutes later one instance goes, and 3 minutes after that the next.
+    assert counts(held, *both, step=1, wait=3).instances == (4, 4, 4, 4, 3, 3, 3, 2, 2, 2)
+    assert counts(held, *both, step=2, wait=3).instances == (4, 4, 4, 4, 2, 2, 2, 1, 1, 1)
+    assert counts(held, *both, step=5, wait=0).instances == (4, *[1] * 9)
+
+
+@pytest.mark.parametrize(("strategy", "left"), [("BINPACK", 1), ("SPREAD", 2)])
+def test_copies_fill_one_instance_before_the_next_or_are_spread(strategy, left):
+    # Two large copies have made two instances, which hold two small ones: on the same, or one on each.
+    held = {"large": [2, 2, 0], "small": [0, 2, 2]}
+    both = component("large", 3), Component("small", Room.of(0.5, 0, 1), strategy)
+    assert counts(held, *both, consolidates=False).instances == (2, 2, left)
+
+
+def test_spread_copies_leave_the_instance_with_most_of_them():
+    # Four on one instance and two on the other: of the two that stay, one is on each.
+    found = counts({"a": [6, 2]}, component("a", 1, "SPREAD"), consolidates=False)
+    assert found.instances == (2, 2)
+    found = counts({"a": [6, 2]}, component("a", 1), consolidates=False)
+    assert found.instances == (2, 1)
+
+
+@pytest.mark.parametrize(("imbalance", "left"), [(None, 1), (0, 2), (1, 2), (2, 1)])
+def test_zones_are_balanced_before_instances_are_filled(imbalance, left):
+    # Three instances, in three zones, with a copy of 2 GPUs each. Two small copies go on the same, unless zones
+    # may not differ by as much as that.
+    held = {"large": [3, 0, 0, 0], "middle": [0, 3, 3, 0], "small": [0, 0, 2, 2]}
+    components = (
+        component("large", 3),
+        component("middle", 2, "SPREAD"),
+        component("small", 1, "BINPACK", imbalance),
+    )
+    assert counts(held, *components, consolidates=False).instances == (3, 3, 3, left)
+
+
+def test_what_never_fits_is_named():
+    with pytest.raises(NeverFitsError):
+        counts({"a": [1]}, component("a", 5))
+
+
+# ---------------------------------------------------------------- random fleets
+
+
+def fleet(seed):
+    random_ = random.Random(seed)
+    components = [
+        Component(
+            f"c{at}",
+            Room.of(random_.randint(1, 4), random_.choice([0, 0.5, 4, 13]), random_.randint(128, 90_000)),
+            random_.choice(["BINPACK", "SPREAD"]),
+            random_.choice([None, 0, 1]),
+        )
+        for at in range(random_.randint(1, 6))
+    ]
+    return components, {it.name: [random_.randint(0, 4) for _ in range(6)] for it in components}
+
+
+def exact(copies, units):
+    """How few instances there can be, by the solver alone."""
+    return len(packed_exactly(copies, units))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_no_minute_has_fewer_instances_than_an_exact_solver_proves_possible(seed):
+    components, held = fleet(seed)
+    needs = {it.name: it.needs for it in components}
+    units = Units.of(needs, G5)
+    by_rule = placed(held, components, Fleet(room=G5)).instances
+    solved = placed(held, components, Fleet(room=G5), packed_exactly).instances
+    loose = placed(held, components, Fleet(room=G5, consolidates=False)).instances
+    for minute, count in enumerate(by_rule):
+        copies = {name: it[minute] for name, it in held.items()}
+        fewest = exact(copies, units)
+        assert fewest_possible(copies, needs, G5) <= fewest == solved[minute] <= count <= fewest + 1
+        assert loose[minute] >= fewest
+
+
+def test_the_exact_solver_beats_the_rules_where_it_can():
+    # Of memory in tenths: 5 + 3 + 2 and 4 + 4 + 2 fill two instances.
+    needs = {f"of-{size}": Room.of(0, 0, size) for size in (2, 3, 4, 5)}
+    units = Units.of(needs, Room.of(0, 0, 10))
+    copies = {"of-2": 2, "of-3": 1, "of-4": 2, "of-5": 1}
+    assert len(packed_exactly(copies, units)) == 2
+    for seed in range(30):
+        random_ = random.Random(seed)
+        copies = {name: random_.randint(0, 2) for name in needs}
+        found = packed_exactly(copies, units)
+        assert Counter(name for it in found for name in it) == Counter(
+            {name: count for name, count in copies.items() if count}
+        )
+        assert len(found) == by_trying_everything(
+            copies, {name: int(it.memory) for name, it in needs.items()}
+        )
+        assert len(found) <= len(packed_units(copies, units))
+
+
+def by_trying_everything(copies, sizes, whole=10):
+    wanted = sorted((sizes[name] for name, count in copies.items() for _ in range(count)), reverse=True)
+    for many in range(len(wanted) + 1):
+        for places in product(range(many), repeat=len(wanted)):
+            left = [whole] * many
+            for size, at in zip(wanted, places, strict=True):
+                left[at] -= size
+            if min(left, default=0) >= 0:
+                return many
+    raise AssertionError
+
+
+def test_an_answer_that_the_solver_has_rounded_too_far_is_not_used():
+    units = Units.of({"a": Room.of(0, 0, 4), "b": Room.of(0, 0, 3)}, Room.of(0, 0, 10))
+    assert _names([{"a": 1, "b": 2}, {"a": 0, "b": 0}], units) == [["a", "b", "b"]]
+    assert _names([{"a": 2, "b": 1}], units) is None
