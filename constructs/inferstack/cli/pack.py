@@ -19,6 +19,9 @@ from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.traffic import read_traffic, together
 
 
+_LONGEST_STARTUP = 120
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
     parser.add_argument(
@@ -56,10 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _minutes(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 120:
-        raise argparse.ArgumentTypeError("must be 0 to 120")
-    return number
+    if not (text.isascii() and text.isdigit()) or int(text) > _LONGEST_STARTUP:
+        raise argparse.ArgumentTypeError(f"must be 0 to {_LONGEST_STARTUP}")
+    return int(text)
 
 
 def _seconds(text: str) -> Decimal:
