@@ -15,7 +15,7 @@ from support.rehearsal import HAS_SERVER
 
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
-PAGES = (README, ROOT / "docs" / "validate.md", ROOT / "docs" / "triton.md", ROOT / "docs" / "sizing.md")
+PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "sizing", "packing")))
 # Not run here: the whole test run, and, where there is no Triton, what starts one.
 ELSEWHERE = ("make test", *(() if HAS_SERVER else (".venv/bin/inferstack rehearse",)))
 

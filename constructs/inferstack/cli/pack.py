@@ -18,7 +18,6 @@ from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
 from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.traffic import read_traffic, together
 
-
 _LONGEST_STARTUP = 120
 
 

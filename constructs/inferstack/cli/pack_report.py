@@ -75,7 +75,8 @@ def _peaks(found: Comparison) -> Iterator[str]:
     allowed = "" if found.most_instances is None else f"; the spec allows {found.most_instances}"
     yield f"`{found.limit}` for that: {max(sharing.handover.instances, sharing.peak.instances)}{allowed}"
     if sharing.short_of_room:
-        yield f"copies without room: in {counted(sharing.short_of_room, 'minute')}"
+        short = counted(sharing.short_of_room, "minute")
+        yield f"copies without room: for {short}, in which the shared fleet would have to be larger"
 
 
 def _span(span: Span, found: Comparison) -> str:

@@ -82,7 +82,7 @@ def _host(
     for name, component in here:
         scaling, more = _scaling(spec, scaled.get(name), component, simulation)
         left_out += more
-        models.append(Model(_component(name, component, types[0], fleet.room), scaling))
+        models.append(Model(component_of(name, component, types[0], fleet.room), scaling))
     bases = {it.name for it in models}
     adapters = {name: base for name, base in bases_of_adapters(spec).items() if base in bases}
     return Host(spec.endpoint_name, types[0], fleet, tuple(models), adapters, tuple(left_out))
@@ -111,7 +111,12 @@ def room_of(instance_type: str) -> Room:
     return Room.of(found.accelerator_devices, found.vcpus, found.memory_mib)
 
 
-def _component(name: str, component: InferenceComponent, instance_type: str, room: Room) -> Component:
+def component_of(name: str, component: InferenceComponent, instance_type: str, room: Room) -> Component:
+    """What a copy needs on an instance type, and where it is placed.
+
+    Raises:
+        CannotPackError: when the component does not say it, or needs more than an instance has.
+    """
     said = _specification(component, instance_type)
     wanted = None if said is None else said.compute_resource_requirements
     if said is None or wanted is None:
