@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the specs")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
+    parser.add_argument("--exact", action="store_true", help="pack with an exact solver (extra `exact`)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
+    _add_what_traffic_does_not_tell(parser)
+
+
+def _add_what_traffic_does_not_tell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--startup", type=_minutes, default=0, metavar="MINUTES", help="how long a copy takes to start (0)"
     )
@@ -53,8 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]MIB",
         help="memory that a model takes, for cold starts of a multi-model endpoint",
     )
-    parser.add_argument("--exact", action="store_true", help="pack with an exact solver (extra `exact`)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
 
 
 def _minutes(text: str) -> int:

@@ -6,7 +6,7 @@ from itertools import groupby
 import pytest
 
 from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking, needed, simulated
-from inferstack.sizing.sharing.steps import Adjustment, Step
+from inferstack.sizing.sharing.steps import Adjustment, Evaluation, Step
 
 
 def tracking(low=1, high=10, changes=None, **policy):
@@ -45,10 +45,11 @@ def test_fifteen_minutes_below_nine_tenths_remove_what_the_busiest_of_them_does_
     assert held(traffic((30, 5), (0, 9), (12, 1), (0, 12)), tracking())[:2] == [(0, 3), (22, 2)]
 
 
-@pytest.mark.parametrize(("rate", "last"), [(27, 3), (26, 3), (20, 2)])
+@pytest.mark.parametrize(("rate", "last"), [(190, 20), (185, 20), (180, 20), (179, 18)])
 def test_only_what_is_far_below_the_target_counts(rate, last):
-    # 27 is nine tenths of 30. With 26, two copies would be above the target again.
-    assert held(traffic((30, 5), (rate, 60)), tracking())[-1][1] == last
+    # 20 copies for 200 a minute. 181 to 190 need 19, but only what is below 180, nine tenths, removes any.
+    assert held(traffic((200, 5), (rate, 30)), tracking(high=30)) in ([(0, 20)], [(0, 20), (22, last)])
+    assert held(traffic((200, 5), (rate, 30)), tracking(high=30))[-1][1] == last
 
 
 def test_a_cooldown_holds_back_the_next_removal():
@@ -68,6 +69,9 @@ def test_the_largest_capacity_wins_and_all_must_agree_to_remove():
     scaling = Scaling(limits=Limits(1, 10), tracking=policies)
     assert held(traffic((10, 5), (30, 20)), scaling) == [(0, 2), (10, 6)]
     assert held(traffic((30, 5), (10, 30)), scaling) == [(0, 6), (22, 2)]
+    # 93 a minute need 19 of 20 copies at a target of 5, but are above nine tenths of 100.
+    scaling = Scaling(limits=Limits(1, 20), tracking=policies)
+    assert held(traffic((100, 5), (93, 30)), scaling) == [(0, 20)]
 
 
 def test_suspended_scaling_does_nothing():
@@ -83,6 +87,12 @@ def test_limits_of_a_schedule_apply_at_once():
     # From minute 20 on, 15 minutes below the target have passed as well, since minute 5.
     assert held(traffic((10, 60)), scaling)[:3] == [(0, 1), (10, 4), (20, 2)]
     assert needed(traffic((10, 30)), scaling) == (1,) * 10 + (4,) * 10 + (1,) * 10
+
+
+def test_what_a_schedule_has_added_stays_until_a_policy_removes_it():
+    # 10 a minute for 4 copies is below from minute 10 on, 15 times until minute 24.
+    scaling = tracking(changes={10: Limits(4, 8), 20: Limits(1, 8)})
+    assert held(traffic((10, 60)), scaling) == [(0, 1), (10, 4), (27, 1)]
 
 
 def test_no_requests_are_zero_requests_and_no_copies_are_no_data():
@@ -151,8 +161,7 @@ def test_a_step_may_remove():
         operator="LessThanThreshold",
         threshold=Decimal(5),
         adjustments=(Adjustment(-1, None, Decimal(0)),),
-        periods=3,
-        to_alarm=2,
+        evaluation=Evaluation(periods=3, to_alarm=2),
     )
     scaling = Scaling(
         limits=Limits(1, 9), steps=(down,), tracking=(Tracking(target=Decimal(10), scales_in=False),)
@@ -192,13 +201,13 @@ def test_bounds_belong_to_the_step_nearer_to_the_threshold():
 
 def test_a_period_of_several_minutes_sums_them_on_the_clock():
     # 6 a minute are 30 in 5 minutes. The period of minutes 5 to 9 is the first above, known after minute 9.
-    policy = step(quantity="requests", threshold=Decimal(29), period=5)
+    policy = step(quantity="requests", threshold=Decimal(29), evaluation=Evaluation(period=5))
     assert held(traffic((5, 7), (6, 3), (20, 5)), stepping(policy)) == [(0, 1)]
     assert held(traffic((5, 5), (6, 5), (5, 5)), stepping(policy)) == [(0, 1), (12, 3)]
 
 
 def test_missing_data_may_count_as_above():
-    policy = step(missing_breaches=True)
+    policy = step(evaluation=Evaluation(missing_breaches=True))
     assert held(traffic((0, 6)), stepping(policy, low=0)) == [(0, 0), (3, 2)]
     assert held(traffic((0, 6)), stepping(step(), low=0)) == [(0, 0)]
 

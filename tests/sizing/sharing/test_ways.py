@@ -102,10 +102,10 @@ def test_minutes_without_capacity_are_counted():
 
 def test_a_fleet_that_is_too_small_is_said_and_the_peak_it_would_need():
     models = [Model(Component(name, Room.of(4, 0, 1024)), SCALING) for name in ("europe", "america")]
-    found = compared(half_days(20), models, Fleet(room=G5, high=5))
-    # From 12:08 to 12:16 there are 8 copies for 5 instances.
+    found = compared(half_days(20), models, Fleet(room=G5, high=7))
+    # From 12:08 to 12:16 there are 8 copies for 7 instances.
     assert (found.short_of_room, found.peak.instances) == (9, 8)
-    assert found.delayed.shared == 5760 + 14
+    assert found.delayed.shared == 5760 + 5 * 1 + 9 * 3
 
 
 # ---------------------------------------------------------------- what always holds

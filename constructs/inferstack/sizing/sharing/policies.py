@@ -22,7 +22,7 @@ from inferstack.format.defaults import (
 from inferstack.format.kinds import ModelSpec
 from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking
 from inferstack.sizing.sharing.schedules import NotUnderstoodError, Period, limits_over
-from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Counted, Step
+from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Counted, Evaluation, Step
 
 _SECONDS_A_MINUTE = 60
 # AWS's default for what SageMaker scales: API_TargetTrackingScalingPolicyConfiguration.html
@@ -133,8 +133,6 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Step | None:
     # A share of a request is sent for each: only their sum counts requests.
     if statistic != "Sum" and not (statistic == "Maximum" and quantity == "refused"):
         return None
-    periods = STEP_EVALUATION_PERIODS.value if step.evaluation_periods is None else step.evaluation_periods
-    missing = STEP_MISSING_DATA.value if step.treat_missing_data is None else step.treat_missing_data
     try:
         adjustments = tuple(_adjustments(spec, scaled, step))
     except UnfitQuantity:
@@ -144,14 +142,23 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Step | None:
         statistic="Sum" if statistic == "Sum" else "Maximum",
         threshold=Decimal(str(step.threshold)),
         operator=operator,
+        evaluation=_evaluation(step),
         adjustment_type=step.adjustment_type,
         adjustments=adjustments,
+        cooldown=_minutes(_COOLDOWN if step.cooldown is None else step.cooldown),
+        least_change=step.min_adjustment_magnitude or 1,
+    )
+
+
+def _evaluation(step: StepPolicy) -> Evaluation:
+    """When its alarm goes off, with the defaults of step policies."""
+    periods = STEP_EVALUATION_PERIODS.value if step.evaluation_periods is None else step.evaluation_periods
+    missing = STEP_MISSING_DATA.value if step.treat_missing_data is None else step.treat_missing_data
+    return Evaluation(
         period=_minutes(ALARM_PERIOD.value if step.period is None else step.period),
         periods=periods,
         to_alarm=periods if step.datapoints_to_alarm is None else step.datapoints_to_alarm,
         missing_breaches=missing == "breaching",
-        cooldown=_minutes(_COOLDOWN if step.cooldown is None else step.cooldown),
-        least_change=step.min_adjustment_magnitude or 1,
     )
 
 

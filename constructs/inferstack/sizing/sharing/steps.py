@@ -41,6 +41,16 @@ class Adjustment(msgspec.Struct, frozen=True):
         return (self.low is None or self.low < distance) and (self.high is None or distance <= self.high)
 
 
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """How many data points an alarm looks at, and how many must breach its threshold."""
+
+    period: int = 1
+    """Minutes of a data point."""
+    periods: int = 1
+    to_alarm: int = 1
+    missing_breaches: bool = False
+
+
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A step policy with its alarm; times are in minutes."""
 
@@ -50,10 +60,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     adjustment_type: str
     adjustments: tuple[Adjustment, ...]
-    period: int = 1
-    periods: int = 1
-    to_alarm: int = 1
-    missing_breaches: bool = False
+    evaluation: Evaluation = Evaluation()
     cooldown: int = 5
     least_change: int = 1
 
@@ -92,9 +99,9 @@ class Seen:
 
     def periods(self, step: Step) -> list[Decimal | None]:
         """The last data points that an alarm looks at, the latest last."""
-        values = self._values[step.quantity]
-        starts = range(len(values) - step.period * step.periods, len(values), step.period)
-        return [_point(step, values[at : at + step.period]) for at in starts if at >= 0]
+        values, period = self._values[step.quantity], step.evaluation.period
+        starts = range(len(values) - period * step.evaluation.periods, len(values), period)
+        return [_point(step, values[at : at + period]) for at in starts if at >= 0]
 
 
 def _point(step: Step, values: Sequence[Decimal | None]) -> Decimal | None:
@@ -133,11 +140,13 @@ class StepState:
     def _alarming(self, seen: Seen, minute: int) -> Decimal | None:
         """The latest value, if the alarm is on."""
         step = self._step
-        if (minute + 1) % step.period:
+        if (minute + 1) % step.evaluation.period:
             return None
         points = seen.periods(step)
         compare = _OPERATORS[step.operator]
-        breaching = [step.missing_breaches if it is None else compare(it, step.threshold) for it in points]
-        if sum(breaching) < step.to_alarm:
+        breaching = [
+            step.evaluation.missing_breaches if it is None else compare(it, step.threshold) for it in points
+        ]
+        if sum(breaching) < step.evaluation.to_alarm:
             return None
         return next((it for it in reversed(points) if it is not None), step.threshold)

@@ -12,7 +12,7 @@ from decimal import Decimal
 import msgspec
 
 from inferstack.sizing.packing import Room, Units, packed_units
-from inferstack.sizing.sharing.placement import Component, Fleet, Packing, Placed, placed
+from inferstack.sizing.sharing.placement import Component, Fleet, Packing, placed
 from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
 
 MINUTES_AN_HOUR = 60
@@ -93,30 +93,25 @@ def compared(
 
     ``startup`` is how many minutes a copy takes to start.
     """
-    remembered = _remembered(packing)
+    packing = _remembered(packing)
     copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
     wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
     held = {name: it.held for name, it in copies.items()}
-    components = [it.component for it in models]
-    unlimited = msgspec.structs.replace(fleet, high=None)
-    shared = placed(held, components, fleet, remembered)
+    components, unlimited = [it.component for it in models], msgspec.structs.replace(fleet, high=None)
+    shared = placed(held, components, fleet, packing)
+    at_once = placed(wanted, components, unlimited, packing)
     short = sum(it > 0 for it in shared.without_room)
-    peak = placed(held, components, unlimited, remembered) if short else shared
-    at_once = placed(wanted, components, unlimited, remembered)
-    alone = [_Alone(it, requests[it.name], fleet.room, startup) for it in models]
+    peak = placed(held, components, unlimited, packing) if short else shared
+    delayed_alone, at_once_alone, fixed = _alone(requests, models, fleet.room, startup)
     return Sharing(
-        delayed=_ways(shared, sum(it.delayed for it in alone), sum(it.fixed for it in alone)),
-        at_once=_ways(at_once, sum(it.at_once for it in alone), sum(it.fixed for it in alone)),
+        delayed=Ways(sum(shared.instances), delayed_alone, fixed),
+        at_once=Ways(sum(at_once.instances), at_once_alone, fixed),
         peak=Span.of(peak.instances),
         peak_at_once=Span.of(at_once.instances),
-        handover=Span.of(_both(held, wanted, remembered, models, fleet)),
+        handover=Span.of(_both(held, wanted, packing, models, fleet)),
         short_of_room=short,
         services={it.name: service(requests[it.name], copies[it.name], it.scaling.target) for it in models},
     )
-
-
-def _ways(shared: Placed, autoscaled: int, fixed: int) -> Ways:
-    return Ways(sum(shared.instances), autoscaled, fixed)
 
 
 def _remembered(packing: Packing) -> Packing:
@@ -151,19 +146,25 @@ def _both(
     ]
 
 
-class _Alone:
-    """A model on an endpoint of its own, with at least one copy on at least one instance."""
+def _alone(
+    requests: Mapping[str, Sequence[Decimal]], models: Sequence[Model], room: Room, startup: int
+) -> tuple[int, int, int]:
+    """Instance minutes of endpoints for one model each: with delays, at once, and of a fixed size.
 
-    def __init__(self, model: Model, requests: Sequence[Decimal], room: Room, startup: int) -> None:
-        scaling = model.scaling.at_least(1)
-        self._per_instance = _how_often(model.component.needs, room)
-        wanted = needed(requests, scaling)
-        self.delayed = self._instances(simulated(requests, scaling, startup=startup).held)
-        self.at_once = self._instances(wanted)
-        self.fixed = self._instances([max(wanted)] * len(wanted))
+    Each has at least one copy on at least one instance.
+    """
+    found = [0, 0, 0]
+    for model in models:
+        asked, scaling = requests[model.name], model.scaling.at_least(1)
+        wanted = needed(asked, scaling)
+        delayed = simulated(asked, scaling, startup=startup).held
+        for at, copies in enumerate((delayed, wanted, [max(wanted)] * len(wanted))):
+            found[at] += _instances(copies, _how_often(model.component.needs, room))
+    return found[0], found[1], found[2]
 
-    def _instances(self, copies: Sequence[int]) -> int:
-        return sum(-(-count // self._per_instance) for count in copies)
+
+def _instances(copies: Sequence[int], per_instance: int) -> int:
+    return sum(-(-count // per_instance) for count in copies)
 
 
 def _how_often(needs: Room, room: Room) -> int:
