@@ -1,5 +1,7 @@
 """What a spec says about the models of a fleet."""
 
+import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,14 +15,15 @@ from inferstack.format.inference_component import (
 )
 from inferstack.sizing.packing import Room
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation, component_of, hosts_of, room_of
-from inferstack.sizing.sharing.scaling import Limits
+from inferstack.sizing.sharing.scaling import Limits, Tracking
+from inferstack.sizing.sharing.steps import Adjustment, Evaluation, Step
 from inferstack.sizing.sharing.windows import WEEK
 
 CHAT = Path(__file__).parents[3] / "model_specs" / "travel-chat.yaml"
 
 
 def hosts(change=lambda _: None):
-    data = yaml.safe_load(CHAT.read_text("utf-8"))
+    data = json.loads(json.dumps(yaml.safe_load(CHAT.read_text("utf-8"))))
     change(data)
     return list(hosts_of(parse_spec(data).spec, Simulation(WEEK)))
 
@@ -35,6 +38,47 @@ def test_a_fleet_and_its_models():
     assert (first.scaling.target, first.scaling.tracking[0].in_cooldown) == (5, 5)
     assert [(it.quantity, it.cooldown) for it in first.scaling.steps] == [("refused", 15)]
     assert host.left_out == ()
+
+
+def test_policies_are_as_the_spec_has_them():
+    def change(spec):
+        first, second = (it["autoscaling"] for it in spec["inference_components"].values())
+        first["policies"] = [{**first["policies"][0], "disable_scale_in": True, "scale_in_cooldown": 601}]
+        second["policies"] = []
+        second["step_policies"] = [
+            {
+                "metric": "Invocations",
+                "threshold": 100,
+                "period": 300,
+                "evaluation_periods": 4,
+                "treat_missing_data": "breaching",
+                "adjustment_type": "ExactCapacity",
+                "cooldown": 90,
+                "step_adjustments": [
+                    {
+                        "metric_interval_lower_bound": 0,
+                        "metric_interval_upper_bound": 50,
+                        "scaling_adjustment": 2,
+                    },
+                    {"metric_interval_lower_bound": 50, "scaling_adjustment": 4},
+                ],
+            }
+        ]
+
+    first, second = hosts(change)[0].models
+    assert first.scaling.tracking == (Tracking(target=Decimal(5), in_cooldown=11, scales_in=False),)
+    own, wake_up = second.scaling.steps
+    assert own == Step(
+        quantity="requests",
+        statistic="Sum",
+        threshold=Decimal(100),
+        operator="GreaterThanOrEqualToThreshold",
+        adjustment_type="ExactCapacity",
+        adjustments=(Adjustment(2, Decimal(0), Decimal(50)), Adjustment(4, Decimal(50))),
+        evaluation=Evaluation(period=5, periods=4, to_alarm=4, missing_breaches=True),
+        cooldown=2,
+    )
+    assert (wake_up.quantity, wake_up.statistic) == ("refused", "Maximum")
 
 
 def test_what_a_copy_needs_may_depend_on_the_instance_type():

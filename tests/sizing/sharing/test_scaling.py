@@ -95,6 +95,12 @@ def test_what_a_schedule_has_added_stays_until_a_policy_removes_it():
     assert held(traffic((10, 60)), scaling) == [(0, 1), (10, 4), (27, 1)]
 
 
+def test_what_a_schedule_has_set_stays_though_policies_are_suspended():
+    changes_ = {10: Limits(4, 8), 20: Limits(1, 8)}
+    scaling = Scaling(limits=Limits(1, 8), changes=changes_, scales_out=False, scales_in=False)
+    assert held(traffic((10, 30)), scaling) == [(0, 1), (10, 4)]
+
+
 def test_no_requests_are_zero_requests_and_no_copies_are_no_data():
     assert held(traffic((10, 5), (0, 30)), tracking(low=0)) == [(0, 1), (22, 0)]
     # Nothing wakes it up.
