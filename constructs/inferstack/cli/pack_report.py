@@ -68,8 +68,10 @@ def _percent(share: Decimal) -> str:
 
 def _peaks(found: Comparison) -> Iterator[str]:
     sharing = found.sharing
-    yield f"peak: {_span(sharing.peak, found)}; at once it would be {sharing.peak_at_once.instances}"
-    if sharing.handover.instances > sharing.peak_at_once.instances:
+    at_once = sharing.peak_at_once.instances
+    instead = "" if at_once == sharing.peak.instances else f"; at once it would be {at_once}"
+    yield f"peak: {_span(sharing.peak, found)}{instead}"
+    if sharing.handover.instances > at_once:
         yield f"hand-over: {_span(sharing.handover, found)},"
         yield "  for the copies that still run and those that requests need already"
     allowed = "" if found.most_instances is None else f"; the spec allows {found.most_instances}"

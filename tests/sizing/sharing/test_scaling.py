@@ -123,6 +123,11 @@ def test_without_a_target_a_request_needs_a_copy():
     assert needed(traffic((0, 1), (Decimal("0.1"), 1), (30, 1)), Scaling(limits=Limits(0, 3))) == (0, 1, 1)
 
 
+@pytest.mark.parametrize(("target", "copies"), [("1e-100", 10), ("1e100", 1)])
+def test_the_smallest_and_the_largest_target_give_a_number(target, copies):
+    assert held(traffic((Decimal("1e9"), 3)), tracking(target=Decimal(target))) == [(0, copies)]
+
+
 def test_an_endpoint_of_its_own_has_at_least_one_copy():
     scaling = tracking(low=0, changes={5: Limits(0, 0), 6: Limits(2, 3)}).at_least(1)
     assert (scaling.limits, scaling.changes) == (Limits(1, 10), {5: Limits(1, 1), 6: Limits(2, 3)})

@@ -22,6 +22,8 @@ from inferstack.sizing.sharing.steps import REACTION, Seen, Step, StepState
 
 IN_POINTS = 15
 """Minutes below the target before capacity is removed."""
+_MOST_COPIES = 1_000_000_000
+"""More than any limit; for a target of nearly nothing, their number would have too many digits."""
 FAR_BELOW = Decimal("0.9")
 """The share of the target that a metric must be below before capacity is removed."""
 
@@ -101,6 +103,8 @@ def needed(requests: Sequence[Decimal], scaling: Scaling) -> tuple[int, ...]:
 def _for(asked: Decimal, target: Decimal | None) -> int:
     if target is None:
         return int(asked > 0)
+    if asked > _MOST_COPIES * target:
+        return _MOST_COPIES
     whole, rest = divmod(asked, target)
     return int(whole) + (rest > 0)
 
