@@ -1,7 +1,7 @@
 """How many, how large, how dear: plain data in, plain data out.
 
     objective (facts) + measurements + prices -> sizes, ranked
-    policies (facts) + traffic -> copies, minute by minute -> instances
+    policies (facts) + traffic -> copies, minute by minute -> instances (the package sharing)
 
 Nothing here talks to AWS: :mod:`inferstack.account` fetches prices and measurements, and files keep them.
 """
