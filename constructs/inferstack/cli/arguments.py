@@ -18,6 +18,7 @@ from inferstack.problems.words import choose, did_you_mean
 _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
 
 _COMMANDS = {
+    "init": "start a project",
     "validate": "check specs",
     "render": "print CloudFormation",
     "list": "show what specs make",
@@ -122,9 +123,12 @@ def add_paths(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_region(command: argparse.ArgumentParser) -> None:
-    """Adds the option for the region of specs that do not name one."""
-    command.add_argument("--region", type=_region, help="region of the stack, for specs that do not name one")
+_FOR_SPECS = "region of the stack, for specs that do not name one"
+
+
+def add_region(command: argparse.ArgumentParser, help_: str = _FOR_SPECS) -> None:
+    """Adds the option for a region: by default that of specs that do not name one."""
+    command.add_argument("--region", type=_region, help=help_)
 
 
 def _region(name: str) -> str:

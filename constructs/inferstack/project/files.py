@@ -1,0 +1,61 @@
+"""The files of a project."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from inferstack.format.schema import published_schema_text
+from inferstack.project.answers import NO_CI, Answers
+from inferstack.project.requirements import requirements
+
+FILES = Path(__file__).parent / "files"
+"""The files as they are written, but for marks and their names."""
+SCHEMA = "inferstack.schema.json"
+REQUIREMENTS = "requirements.txt"
+_MARK = re.compile(r"@\{(\w+)\}")
+
+
+def is_start(path: str) -> bool:
+    """Whether a file is only there to start from. An update of a spec would change what is deployed, and
+    that of the versions what it is made with: both are the user's as soon as they are written.
+    """
+    return path.startswith("model_specs/") or path == REQUIREMENTS
+
+
+def files_of(answers: Answers) -> dict[str, str]:
+    """The contents of all files, by their paths in the project, in alphabetical order."""
+    values = _values(answers)
+    folders = [FILES / "always", FILES / "kinds" / answers.kind]
+    if answers.ci != NO_CI:
+        folders += [FILES / "ci" / "all", FILES / "ci" / answers.ci]
+    found = {name: _filled(text, values) for folder in folders for name, text in _templates(folder)}
+    found |= {SCHEMA: published_schema_text(), REQUIREMENTS: requirements()}
+    return dict(sorted(found.items()))
+
+
+def _templates(folder: Path) -> Iterator[tuple[str, str]]:
+    """Path and text of each template."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            name = file.relative_to(folder).as_posix().removesuffix(".in")
+            yield re.sub(r"(^|/)dot_", r"\1.", name), file.read_text("utf-8")
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _MARK.sub(lambda mark: values[mark[1]], text)
+
+
+def _values(answers: Answers) -> dict[str, str]:
+    """What stands for each mark."""
+    (spec,) = (name for name, _ in _templates(FILES / "kinds" / answers.kind))
+    values = {"region": answers.region, "spec": spec, "name": Path(spec).stem}
+    without = answers.ci == NO_CI
+    return values | {
+        "execution_role": "" if without else _part("execution_role.yaml"),
+        "first_deployment": _filled(_part("administrator.md" if without else "least-privilege.md"), values),
+        "pipeline": "" if without else _filled(_part(f"pipeline-{answers.ci}.md"), values),
+    }
+
+
+def _part(name: str) -> str:
+    return (FILES / "parts" / name).read_text("utf-8")

@@ -1,0 +1,63 @@
+"""What a project installs: the packages of this environment that inferstack needs, at their versions."""
+
+import json
+import re
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from typing import Any
+
+_US = "inferstack"
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_OF_EXTRA = re.compile(r";.*\bextra\s*==")
+_HEADER = "# The versions that `inferstack init` found; pip-tools and uv can write this file, too.\n"
+_FROM_A_FOLDER = """\
+# inferstack itself was installed from a folder. Say where CI can install it from, for example:
+# inferstack @ git+https://git.example.com/inferstack@COMMIT
+"""
+
+
+def requirements() -> str:
+    """The text of requirements.txt.
+
+    Packages that only extras need are left out, and so are those that are not installed: they are for other
+    platforms or versions of Python.
+    """
+    found: dict[str, Distribution] = {}
+    _collect(_US, found)
+    ours = found.pop(_US, None)
+    pins = sorted(f"{name}=={one.version}\n" for name, one in found.items())
+    return "".join((_HEADER, _FROM_A_FOLDER if ours is None else _source(ours), *pins))
+
+
+def _collect(name: str, found: dict[str, Distribution]) -> None:
+    try:
+        one = distribution(name)
+    except PackageNotFoundError:
+        return
+    found[name] = one
+    for needed in _needed(one):
+        if needed not in found:
+            _collect(needed, found)
+
+
+def _needed(one: Distribution) -> Iterator[str]:
+    for requirement in one.requires or ():
+        name = _NAME.match(requirement)
+        if name is not None and not _OF_EXTRA.search(requirement):
+            # https://packaging.python.org/en/latest/specifications/name-normalization/
+            yield re.sub(r"[-_.]+", "-", name[0]).lower()
+
+
+def _source(ours: Distribution) -> str:
+    """The line for inferstack itself, by where it came from.
+
+    https://packaging.python.org/en/latest/specifications/direct-url/
+    """
+    written = ours.read_text("direct_url.json")
+    if written is None:
+        return f"{_US}=={ours.version}\n"
+    came: dict[str, Any] = json.loads(written)
+    url = str(came["url"])
+    if (vcs := came.get("vcs_info")) is not None:
+        return f"{_US} @ {vcs['vcs']}+{url}@{vcs['commit_id']}\n"
+    return _FROM_A_FOLDER if url.startswith("file:") else f"{_US} @ {url}\n"

@@ -1,0 +1,140 @@
+"""Copies into the package what `inferstack init` writes and another file of the repository says already.
+
+    python -m tools.update_project            writes what has changed
+    python -m tools.update_project --check    writes nothing, exits 1 and names what is out of date
+
+The pipelines come from docs/pipelines, the specs from docs/examples/kinds, the hook from
+.pre-commit-hooks.yaml, and the CDK CLI is the one that the tests deploy with. Marks like ``@{region}`` are
+filled in by :mod:`inferstack.project`.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import yaml
+
+from inferstack.facts.kinds import KINDS
+from inferstack.project.files import FILES
+from tools import generated_files
+from tools.generated_files import ROOT, Contents
+
+COMMAND = "python -m tools.update_project"
+_PIPELINES = ROOT / "docs" / "pipelines"
+_KINDS = ROOT / "docs" / "examples" / "kinds"
+_ALWAYS = FILES / "always"
+_CLI = "aws-cdk"
+_REGION_OF_THE_DOCS, _REGION = "us-east-1", "@{region}"
+
+# ---------------------------------------------------------------- pipelines
+
+_OF_SYSTEM = {
+    "all": (
+        "review.sh",
+        "iam/boundary-policy.json",
+        "iam/execution-policy.json",
+        "iam/execution-extras-policy.json",
+        "iam/upload-policy.json",
+    ),
+    "github": ("iam/pipeline-policy.json", "iam/trust-github.json"),
+    "gitlab": ("iam/pipeline-policy.json", "iam/trust-gitlab.json"),
+}
+"""What goes into `ci/`; the other files of a system go where it looks for them."""
+_PLACES = {
+    "github": ("github", Path("dot_github/workflows")),
+    "gitlab": ("gitlab", Path()),
+    "codepipeline": ("codebuild", Path("ci")),
+}
+
+
+def pipelines() -> Iterator[tuple[Path, str]]:
+    there = FILES / "ci"
+    for system, names in _OF_SYSTEM.items():
+        for name in names:
+            yield there / system / "ci" / name, _regional(_PIPELINES / name)
+    for system, (folder, place) in _PLACES.items():
+        for file in sorted((_PIPELINES / folder).iterdir()):
+            yield there / system / place / re.sub(r"^\.", "dot_", file.name), _regional(file)
+
+
+def _regional(file: Path) -> str:
+    return file.read_text("utf-8").replace(_REGION_OF_THE_DOCS, _REGION)
+
+
+# ---------------------------------------------------------------- specs
+
+_SPEC = """\
+# yaml-language-server: $schema=../inferstack.schema.json
+# {sentence}
+{spec}@{{execution_role}}
+env: {{region: {region}}}
+
+stages:
+  test: {{}}
+  prod: {{variant: {{initial_instance_count: {more}}}}}
+"""
+
+
+def specs() -> Iterator[tuple[Path, str]]:
+    """The shortest spec of each kind, with two stages that may share an account."""
+    for kind in KINDS:
+        spec = (_KINDS / f"{kind.name}.yaml").read_text("utf-8")
+        content = yaml.safe_load(spec)
+        name, count = content["endpoint_name"], content["variant"]["initial_instance_count"]
+        staged = re.sub(r"(?m)^(endpoint_name: .+)$", r"\1-${stage}", spec)
+        for component in content.get("inference_components", ()):
+            staged = staged.replace(f"  {component}:\n", f'  "{component}-${{stage}}":\n')
+        sentence = str(kind.spec.__doc__).partition("\n\n")[0].replace("`", "")
+        text = _SPEC.format(sentence=sentence, spec=staged, region=_REGION, more=count + 1)
+        yield FILES / "kinds" / kind.name / "model_specs" / f"{name}.yaml", text
+
+
+# ---------------------------------------------------------------- the CDK CLI, the hook
+
+
+def cdk_cli() -> Iterator[tuple[Path, str]]:
+    """The package.json and lock of a project that needs the CLI only."""
+    package = json.loads((ROOT / "package.json").read_text("utf-8"))
+    packages = json.loads((ROOT / "package-lock.json").read_text("utf-8"))["packages"]
+    needs = {"devDependencies": {_CLI: package["devDependencies"][_CLI]}}
+    cli = packages[f"node_modules/{_CLI}"]
+    if cli.keys() & {"dependencies", "optionalDependencies"}:
+        raise ValueError(f"{_CLI} needs other packages by now: they belong into the lock, too")
+    # With a name of its own: npm would write that of the folder into the lock.
+    root = {"name": "model-specs"}
+    lock = {
+        **root,
+        "lockfileVersion": 3,
+        "requires": True,
+        "packages": {"": {**root, **needs}, f"node_modules/{_CLI}": cli},
+    }
+    yield _ALWAYS / "package.json", _json({**root, "private": True, **needs})
+    yield _ALWAYS / "package-lock.json", _json(lock)
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, indent=2) + "\n"
+
+
+def hook() -> Iterator[tuple[Path, str]]:
+    """The hook that checks specs. It runs the inferstack of the environment, which has no address yet."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    (found,) = (it for it in hooks if it["id"] == "inferstack-validate")
+    local = {key: it for key, it in {**found, "language": "system"}.items() if key != "description"}
+    written = yaml.safe_dump({"repos": [{"repo": "local", "hooks": [local]}]}, sort_keys=False)
+    yield _ALWAYS / "dot_pre-commit-config.yaml", f"# Run `pre-commit install` once in each clone.\n{written}"
+
+
+def generate() -> Contents:
+    return dict((*pipelines(), *specs(), *cdk_cli(), *hook()))
+
+
+def main(arguments: Sequence[str]) -> int:
+    description = "Copy what a new project gets from the rest of the repository into the package."
+    return generated_files.main(COMMAND, description, generate, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
