@@ -11,7 +11,19 @@ ROOT = Path(__file__).parents[2]
 LIBRARY, STACKS = ROOT / "constructs/inferstack", ROOT / "stacks/inferstack_stacks"
 
 WAY = (
-    *("catalog", "texts", "problems", "source", "format", "facts", "triton", "check", "resolve", "sizing", "project"),
+    *(
+        "catalog",
+        "texts",
+        "problems",
+        "source",
+        "format",
+        "facts",
+        "triton",
+        "check",
+        "resolve",
+        "sizing",
+        "project",
+    ),
     *("constructs", "review", "account", "cli"),
 )
 """Each package imports only those before it."""

@@ -38,7 +38,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         default=Path(),
         help="folder of the project (default: .)",
     )
-    command.add_argument("--kind", choices=KIND_NAMES, help="kind of the first spec")
+    kinds = f"kind of the first spec: {', '.join(KIND_NAMES)}"
+    command.add_argument("--kind", metavar="KIND", choices=KIND_NAMES, help=kinds)
     add_region(command, "where to deploy")
     command.add_argument("--ci", choices=CI_SYSTEMS, help="what reviews and deploys")
     command.add_argument(

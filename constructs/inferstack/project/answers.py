@@ -30,7 +30,7 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def usual() -> Answers:
     """The answers of someone who has no preference; the region is that of the AWS CLI's variables, if set."""
     named = (os.environ.get(name, "") for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
-    region = next(filter(regions.has_form, named), "us-east-1")
+    region = next(filter(regions.is_region, named), "us-east-1")
     return Answers(KIND_NAMES[0], region, NO_CI)
 
 

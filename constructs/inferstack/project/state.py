@@ -85,7 +85,7 @@ def _state(file: Path, text: str, written: str | None) -> State:
     there, wanted = _digest_of(file), digest(text.encode())
     if there == wanted:
         return State.SAME
-    if there == written:
+    if there is not None and there == written:
         return State.OUTDATED
     return State.BOTH if written is not None and written != wanted else State.OWN
 

@@ -1,0 +1,164 @@
+"""A project of each kind with each CI system passes its checks at once, and has what the documentation has."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aws_cdk import App
+
+from inferstack.catalog import regions
+from inferstack.check.files import check_files, spec_files
+from inferstack.format.schema import published_schema_text
+from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES, Answers
+from inferstack.project.files import files_of
+from inferstack_stacks.endpoint_stack import add_stacks
+
+ROOT = Path(__file__).parents[2]
+PIPELINES = ROOT / "docs" / "pipelines"
+GUIDE = (PIPELINES / "README.md").read_text("utf-8")
+EACH = [(kind, ci) for kind in KIND_NAMES for ci in CI_SYSTEMS]
+
+
+@pytest.mark.parametrize(("kind", "ci"), EACH)
+def test_it_validates_is_synthesized_and_passes_its_own_test(kind: str, ci: str, init: Any) -> None:
+    folder = init(ci, kind=kind)
+    specs = spec_files(folder / "model_specs")
+    assert check_files(specs) == []
+    assert [yaml.safe_load(it.read_text("utf-8"))["kind"] for it in specs] == [kind]
+    for stage in ("test", "prod"):
+        (stack,) = add_stacks(App(), folder / "model_specs", stage=stage)
+        assert stack.stack_name == f"{specs[0].stem}-{stage}"
+    assert own_test(folder) == (2, [])
+
+
+def own_test(folder: Path) -> tuple[int, list[Any]]:
+    """How many tests of the project's ran, and what failed."""
+    spec = importlib.util.spec_from_file_location("test_stacks", folder / "tests" / "test_stacks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+    return result.testsRun, [*result.failures, *result.errors]
+
+
+def test_its_own_test_can_fail(init: Any) -> None:
+    folder = init()
+    (spec,) = spec_files(folder / "model_specs")
+    spec.write_text(spec.read_text("utf-8").replace("count: 2", "count: 1"), "utf-8")
+    assert len(own_test(folder)[1]) == 1
+
+
+def test_its_own_test_runs_as_its_readme_says(init: Any) -> None:
+    folder = init()
+    (line,) = re.findall(
+        r"^python (-m unittest .*)$", (folder / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    paths = os.pathsep.join((f"{ROOT}/constructs", f"{ROOT}/stacks"))
+    done = subprocess.run(
+        [sys.executable, *line.split()],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, "Ran 2 tests" in done.stderr) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize(("kind", "ci"), EACH)
+def test_no_mark_is_left_and_every_file_is_of_its_format(kind: str, ci: str) -> None:
+    for path, text in files_of(Answers(kind, "eu-west-1", ci)).items():
+        assert "@{" not in text, path
+        assert text.endswith("\n"), path
+        assert not text.endswith("\n\n"), path
+        match path.rpartition(".")[2]:
+            case "json":
+                json.loads(text)
+            case "yaml" | "yml" if "pipeline.yaml" not in path:
+                yaml.safe_load(text)
+            case "py":
+                compile(text, path, "exec")
+
+
+@pytest.mark.parametrize("kind", KIND_NAMES)
+@pytest.mark.parametrize("region", regions.names())
+def test_in_any_region_only_what_the_region_lacks_is_wrong(region: str, kind: str, tmp_path: Path) -> None:
+    """An image, or inference components altogether."""
+    files = files_of(Answers(kind, region, "github"))
+    (text,) = (text for path, text in files.items() if path.startswith("model_specs/"))
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    assert {it.code for it in check_files([tmp_path / "a.yaml"])} <= {"IS701", "IS450"}
+
+
+# ---------------------------------------------------------------- one source for each fact
+
+
+def test_its_pipeline_files_are_those_of_the_documentation() -> None:
+    found = {
+        path.removesuffix(".in")
+        for ci in CI_SYSTEMS
+        for path, text in files_of(Answers("pipeline", "us-east-1", ci)).items()
+        for file in PIPELINES.rglob(Path(path).name)
+        if file.read_text("utf-8") == text
+    }
+    documented = {file.name for file in PIPELINES.rglob("*") if file.is_file() and file.name != "README.md"}
+    assert {Path(it).name for it in found} == documented
+
+
+def test_only_the_region_differs_from_the_documentation() -> None:
+    here, there = (files_of(Answers("pipeline", region, "github")) for region in ("us-east-1", "eu-west-1"))
+    for path, text in here.items():
+        assert there[path] == text.replace("us-east-1", "eu-west-1") or path == "inferstack.schema.json", path
+    assert "AWS_REGION: eu-west-1" in there[".github/workflows/inferstack-review.yml"]
+
+
+@pytest.mark.parametrize("ci", CI_SYSTEMS)
+def test_what_its_readme_says_about_pipelines_is_what_the_documentation_says(ci: str) -> None:
+    readme = files_of(Answers("pipeline", "us-east-1", ci))["README.md"]
+    lines = [it.strip() for it in readme.splitlines() if it.strip().startswith("aws iam ")]
+    assert all(line.replace("trust-gitlab", "trust-github") in GUIDE for line in lines)
+    assert (len(lines) > 0) == (ci != "none")
+    assert all(name in GUIDE for name in re.findall(r"`([A-Z]+_[A-Z_]+)`", readme))
+
+
+def test_it_has_the_schema_and_the_cli_of_this_version() -> None:
+    files = files_of(Answers("pipeline", "us-east-1", "none"))
+    assert files["inferstack.schema.json"] == published_schema_text()
+    ours = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]
+    assert json.loads(files["package.json"])["devDependencies"] == {"aws-cdk": ours["aws-cdk"]}
+    lock = json.loads(files["package-lock.json"])["packages"]
+    assert lock["node_modules/aws-cdk"]["version"] == ours["aws-cdk"]
+    assert (
+        lock["node_modules/aws-cdk"]
+        == json.loads((ROOT / "package-lock.json").read_text("utf-8"))["packages"]["node_modules/aws-cdk"]
+    )
+
+
+def test_pre_commit_accepts_its_configuration(init: Any) -> None:
+    program = (Path(sys.executable).parent / "pre-commit", "validate-config", ".pre-commit-config.yaml")
+    done = subprocess.run(program, cwd=init(), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_copies_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.update_project", "--check"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/constructs"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
