@@ -1,4 +1,4 @@
-"""Generates the shipped JSON Schemas of the spec format, and the reference manual that follows from them.
+"""Generates the JSON Schemas of the spec format, and the reference manual that follows from them.
 
     python -m tools.update_schema            writes what has changed
     python -m tools.update_schema --check    writes nothing, exits 1 and names what is out of date
@@ -16,6 +16,7 @@ from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.schema_for_editors import for_editors
 from tools.schema_from_classes import generate_schema
+from tools.schema_store import NAME, catalog_entry, for_schema_store
 from tools.spec_places import Examples, example_specs
 from tools.spec_reference import reference
 
@@ -23,15 +24,19 @@ COMMAND = "python -m tools.update_schema"
 _FORMAT = ROOT / "constructs" / "inferstack" / "format"
 STRUCTURE = _FORMAT / STRUCTURE_FILE
 PUBLISHED = _FORMAT / PUBLISHED_FILE
+SCHEMA_STORE = ROOT / "docs" / "schemastore"
 REFERENCE = ROOT / "docs" / "spec.md"
 
 
 def generate() -> Contents:
     text = _written(generate_schema())
     schema = json.loads(text)
+    published = for_editors(schema)
     return {
         STRUCTURE: text,
-        PUBLISHED: _written(for_editors(schema)),
+        PUBLISHED: _written(published),
+        SCHEMA_STORE / NAME: _written(for_schema_store(published)),
+        SCHEMA_STORE / "catalog-entry.json": _written(catalog_entry(published)),
         REFERENCE: reference(schema, Examples(schema, example_specs())),
     }
 
