@@ -13,6 +13,9 @@ from support.checking import check_file
 from support.pages import assert_printed, code_blocks, commands
 from support.rehearsal import HAS_SERVER
 
+from inferstack.project.answers import Answers
+from inferstack.project.files import files_of
+
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
 PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "sizing", "packing")))
@@ -74,9 +77,30 @@ def test_the_constructs_of_the_readme_work_in_the_project(tmp_path: Path) -> Non
     run_python(tmp_path / "app.py", folder=tmp_path)
 
 
+def test_the_first_session_of_the_page_is_real(tmp_path: Path) -> None:
+    folder = tmp_path
+    for session in code_blocks(PROJECT, "console"):
+        for command, shown in commands(session):
+            if command.startswith("cd "):
+                folder /= command.removeprefix("cd ")
+                continue
+            ran = subprocess.run(
+                ["bash", "-c", runnable(command.replace("inferstack", ".venv/bin/inferstack", 1), tmp_path)],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert_printed(ran.stdout, shown)
+
+
 def test_the_four_files_of_the_page_make_a_project(tmp_path: Path) -> None:
     (app,), (cdk, package) = code_blocks(PROJECT, "python"), code_blocks(PROJECT, "json")
-    with_the_spec(tmp_path)
+    (spec,) = code_blocks(PROJECT, "yaml")
+    (tmp_path / "model_specs").mkdir()
+    (tmp_path / "model_specs/churn.yaml").write_text(spec, "utf-8")
     for name, content in (("app.py", app), ("cdk.json", cdk)):
         (tmp_path / name).write_text(content, "utf-8")
     pinned = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]
@@ -102,10 +126,10 @@ def test_the_aws_cli_gets_what_the_readme_renders(tmp_path: Path) -> None:
 
 
 def with_the_spec(folder: Path) -> None:
-    """Writes the spec of the page's project."""
-    (spec,) = code_blocks(PROJECT, "yaml")
+    """Writes the spec that a new project has."""
+    file = "model_specs/churn.yaml"
     (folder / "model_specs").mkdir()
-    (folder / "model_specs/churn.yaml").write_text(spec, "utf-8")
+    (folder / file).write_text(files_of(Answers("single-model", "us-east-1", "none"))[file], "utf-8")
 
 
 def run_python(file: Path, *, folder: Path) -> None:
