@@ -40,7 +40,7 @@ def test_who_names_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit) as exit_:
         main([])
     assert exit_.value.code == 2
-    assert "choose a command: validate, render, " in capsys.readouterr().err
+    assert "choose a command: init, validate, " in capsys.readouterr().err
 
 
 LONG_AND_SHORT = pytest.mark.parametrize(
