@@ -103,7 +103,19 @@ def test_a_file_is_no_folder(folder: Path, run: Run) -> None:
 def test_a_folder_that_may_not_be_written_stays_empty(folder: Path, run: Run) -> None:
     Path("a").mkdir(mode=0o555)
     done = run("init", "a", *HERE)
-    assert (done.returncode, done.stderr.count("Permission denied; nothing was written\n")) == (1, 1)
+    assert done.returncode == 1
+    assert (
+        done.stderr == "inferstack: a/.gitignore: cannot be written: Permission denied; nothing was written\n"
+    )
+    assert list(Path("a").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read_is_told(folder: Path, run: Run) -> None:
+    Path("a").mkdir(mode=0)
+    done = run("init", "a", *HERE)
+    Path("a").chmod(0o755)
+    assert (done.returncode, done.stderr.endswith("Permission denied; check the permissions\n")) == (1, True)
 
 
 def test_a_full_disk_leaves_nothing_behind(folder: Path, run: Run) -> None:
@@ -117,7 +129,8 @@ def write_text(path, *args, **options):
 pathlib.Path.write_text = write_text
 """
     done = run("init", "a/b", *HERE, program=fails + PROGRAM)
-    assert (done.returncode, "No space left on device; nothing was written\n" in done.stderr) == (1, True)
+    said = "inferstack: a/b/tests/test_stacks.py: cannot be written: No space left on device; nothing was written\n"
+    assert (done.returncode, done.stderr) == (1, said)
     assert list(folder.iterdir()) == []
 
 
@@ -245,19 +258,40 @@ def test_the_difference_is_shown(folder: Path, run: Run) -> None:
     assert '+    "stage": "test"' in done.stdout
 
 
+def test_another_schema_is_not_shown_line_by_line(folder: Path, run: Run) -> None:
+    project(folder)
+    outdate(folder, "inferstack.schema.json", "{}\n")
+    assert (
+        run("init", "--diff").stdout
+        == "inferstack.schema.json differs: it is the schema of another version\n"
+    )
+    assert run("init", "--diff", "--update").returncode == 2
+
+
 def test_a_terminal_is_shown_no_control_characters(folder: Path, run: Run) -> None:
     project(folder)
     (folder / "cdk.json").write_text("\x1b[31m\n", "utf-8")
     assert "\x1b" not in run("init", "--diff").stdout
 
 
-@pytest.mark.parametrize("record", ["", "[]", '{"answers": {"kind": "x"}}', "<<<<<<< HEAD\n"])
+@pytest.mark.parametrize(
+    "record",
+    [
+        "",
+        "[]",
+        '{"answers": {"kind": "x"}}',
+        '{"answers": {"kind": "../..", "region": "us-east-1", "ci": "none"}, "files": {}}',
+        '{"answers": {"kind": "pipeline", "region": "us-east-1", "ci": "../.."}, "files": {}}',
+        '{"answers": {"kind": "pipeline", "region": "x}, a: {b: c", "ci": "none"}, "files": {}}',
+        "<<<<<<< HEAD\n",
+    ],
+)
 def test_a_record_that_cannot_be_read_stops_it(record: str, folder: Path, run: Run) -> None:
     project(folder)
     (folder / RECORD).write_text(record, "utf-8")
     done = run("init")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"inferstack: {RECORD}: the record cannot be read: ")
+    assert done.stderr.startswith(f"inferstack: {RECORD}: this is no record of init: ")
 
 
 # ---------------------------------------------------------------- questions

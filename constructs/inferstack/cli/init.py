@@ -14,7 +14,7 @@ from inferstack.cli.report import counted, text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
 from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES
-from inferstack.project.files import REQUIREMENTS, files_of, is_start
+from inferstack.project.files import REQUIREMENTS, SCHEMA, files_of, is_start
 from inferstack.project.state import RECORD, WRITABLE, Record, State, read_record, record_of, states
 from inferstack.project.writing import write_all
 
@@ -45,8 +45,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--yes", action="store_true", help="ask nothing, take the usual for what is not given"
     )
-    command.add_argument("--diff", action="store_true", help="write nothing, show how files differ")
-    command.add_argument(
+    later = command.add_mutually_exclusive_group()
+    later.add_argument("--diff", action="store_true", help="write nothing, show how files differ")
+    later.add_argument(
         "--update",
         action="store_true",
         help="in a project: write what is new or outdated and not changed by you",
@@ -82,9 +83,12 @@ def run(options: argparse.Namespace) -> int:
 def _record(folder: Path) -> Record | None:
     try:
         return read_record(folder)
+    except OSError as error:
+        message = f"{folder / RECORD}: the record cannot be read: {error.strerror}; check the permissions"
+        raise Refusal(message) from None
     except ValueError as error:
         fix = "take it from git, or remove it: then all files count as yours"
-        raise Refusal(f"{folder / RECORD}: the record cannot be read: {error}; {fix}") from None
+        raise Refusal(f"{folder / RECORD}: this is no record of init: {error}; {fix}") from None
 
 
 # ---------------------------------------------------------------- writing
@@ -154,7 +158,11 @@ def _report(found: Mapping[str, State], options: argparse.Namespace) -> int:
 def _differences(folder: Path, wanted: Mapping[str, str], found: Mapping[str, State]) -> Iterator[str]:
     """Unified diffs, from the files as they are to those that would be written."""
     for path, content in wanted.items():
-        if found.get(path, State.SAME) not in (State.SAME, State.REMOVED):
+        if found.get(path, State.SAME) in (State.SAME, State.REMOVED):
+            continue
+        if path == SCHEMA:
+            yield f"{path} differs: it is the schema of another version\n"
+        else:
             yield from _difference(path, _text_of(folder / path), content)
 
 

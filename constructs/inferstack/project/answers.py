@@ -26,6 +26,11 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     region: str
     ci: str
 
+    def __post_init__(self) -> None:
+        """Refuses what nobody answers: answers are also read from a file, and become parts of paths."""
+        if self.kind not in KIND_NAMES or self.ci not in CI_SYSTEMS or not regions.has_form(self.region):
+            raise ValueError(f"no such answers: {self.kind}, {self.region}, {self.ci}")
+
 
 def usual() -> Answers:
     """The answers of someone who has no preference; the region is that of the AWS CLI's variables, if set."""

@@ -54,15 +54,15 @@ def read_record(folder: Path) -> Record | None:
     """The record of a project; None where there is none.
 
     Raises:
-        ValueError: when it cannot be read.
+        OSError: when it cannot be read.
+        ValueError: when it is no record.
     """
     try:
         return msgspec.json.decode((folder / RECORD).read_bytes(), type=Record)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, msgspec.MsgspecError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise ValueError(str(reason)) from None
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from None
 
 
 def states(folder: Path, wanted: Mapping[str, str], record: Record | None) -> dict[str, State]:

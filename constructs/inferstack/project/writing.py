@@ -45,7 +45,12 @@ def _written_beside(target: Path, text: str, undo: _Undo) -> Path:
     _make(target.parent, undo)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     undo.append(partial(unfinished.unlink, missing_ok=True))
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        # That file is no concern of the user's.
+        error.filename = str(target)
+        raise
     return unfinished
 
 
