@@ -9,6 +9,8 @@ import pytest
 from support.language_server import LanguageServer, running
 
 from inferstack.check.files import check_files
+from inferstack.cli import main
+from inferstack.project.answers import KIND_NAMES
 from tools.update_schema import PUBLISHED, ROOT
 
 CARELESS = ROOT / "docs" / "examples" / "careless.yaml"
@@ -170,3 +172,17 @@ def test_the_examples_lead_to_the_schema(server: LanguageServer) -> None:
 def test_a_placeholder_may_stand_instead(value: str, server: LanguageServer, tmp_path: Path) -> None:
     text = f'{SINGLE}model:\n  image: {{framework: triton, version: "{value}"}}\nvariant:\n  instance_type: "{value}"\n'
     assert marked(server, tmp_path, text) == []
+
+
+@pytest.mark.parametrize("kind", KIND_NAMES)
+def test_a_new_project_has_the_schema_where_its_spec_says(
+    kind: str, server: LanguageServer, tmp_path: Path
+) -> None:
+    assert main(["init", str(tmp_path), "--kind", kind, "--yes"]) == 0
+    (spec,) = (tmp_path / "model_specs").iterdir()
+    text = spec.read_text("utf-8")
+    assert server.open(spec, text) == []
+    wrong = spec.with_name("wrong.yaml")
+    assert [it.text for it in server.open(wrong, f"{text}instance_tpe: x\n")] == [
+        "Property instance_tpe is not allowed."
+    ]
