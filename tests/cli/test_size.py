@@ -105,6 +105,82 @@ def test_the_largest_and_smallest_numbers_give_results(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["1001", "ml.g5.xlarge", "fast"]
 
 
+# ---------------------------------------------------------------- --choose and --write
+
+STAGED = (
+    SPEC
+    + OBJECTIVE.replace("30000,", "30000, lowest_requests_per_minute: 3000,")
+    + """\
+autoscaling:
+  min_capacity: 1  # at night
+  max_capacity: 5
+  policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 10}]
+stages:
+  test: {}
+  prod:
+    variant: {initial_instance_count: 4}
+    autoscaling:
+      max_capacity: 9
+"""
+)
+SIZE = ["size", "bert.yaml", "--measurements", str(PUBLISHED)]
+
+
+def test_the_best_is_written_where_the_stage_has_its_values_from(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bert.yaml").write_text(STAGED)
+    assert main([*SIZE, "--stage", "prod", "--write"]) == 0
+    assert Path("bert.yaml").read_text() == (
+        STAGED.replace("count: 4", "count: 23")
+        .replace("max_capacity: 9", "max_capacity: 23")
+        .replace("min_capacity: 1 ", "min_capacity: 3 ")
+        .replace("target_value: 10", "target_value: 1335")
+    )
+    found = capsys.readouterr()
+    assert "23 x ml.g4dn.2xlarge trt-db:\n--- bert.yaml\n+++ bert.yaml (edited)\n" in found.out
+    assert "in the spec" not in found.out
+    assert found.err == "bert.yaml: written\n"
+    assert main([*SIZE, "--stage", "prod", "--write"]) == 0
+    assert capsys.readouterr().err == "bert.yaml: unchanged\n"
+
+
+def test_another_configuration_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SIZE, "--choose", "trt-base"]) == 0
+    assert "in the spec, for ml.g4dn.12xlarge trt-base:\n" in capsys.readouterr().out
+    assert main([*SIZE, "--choose", "ml.g4dn.12xlarge trt-ig", "--write"]) == 0
+    assert "instance_type: ml.g4dn.12xlarge, initial_instance_count: 6}" in Path("bert.yaml").read_text()
+
+
+def test_what_does_not_meet_the_objective_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SIZE, "--choose", "ml.g4dn.xlarge trt-db-ig", "--write"]) == 1
+    assert Path("bert.yaml").read_text() == SPEC + OBJECTIVE
+    assert "783 ms is over the limit" in capsys.readouterr().out
+    assert main([*SIZE, "--choose", "trt"]) == 1
+    assert "no configuration `trt` was measured; did you mean" in capsys.readouterr().err
+
+
+def test_what_cannot_be_written_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    serverless = "serverless_config: {memory_size_in_mb: 2048, max_concurrency: 5}"
+    Path("bert.yaml").write_text(
+        SPEC.replace("instance_type: ml.g4dn.2xlarge, initial_instance_count: 23", serverless) + OBJECTIVE
+    )
+    assert main([*SIZE, "--write"]) == 1
+    assert "bert.yaml: the variant is serverless, so it has no instances to write" in capsys.readouterr().err
+    assert main([*SIZE, "--variant", "Nobody"]) == 1
+    assert "bert.yaml: the endpoint has no variant `Nobody`" in capsys.readouterr().err
+
+
+def test_a_type_that_the_spec_cannot_have_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.csv").write_text(UNPRICED.replace("ml.g5.xlarge", "ml.g5.tiny"))
+    assert main(["size", "bert.yaml", "--measurements", "odd.csv", "--write"]) == 1
+    assert "bert.yaml: not written, because the edited spec would be wrong: IS" in capsys.readouterr().err
+    assert Path("bert.yaml").read_text() == SPEC + OBJECTIVE
+
+
+def test_a_diff_is_not_json() -> None:
+    with pytest.raises(SystemExit):
+        main([*SIZE, "--write", "--format", "json"])
+
+
 # ---------------------------------------------------------------- prices
 
 

@@ -9,14 +9,18 @@ from typing import Any
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region
+from inferstack.cli.editing import edit_spec
 from inferstack.cli.list import table
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.facts.walk import region_of
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
+from inferstack.problems.words import choose
+from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
-from inferstack.sizing.sizes import Demand, LatencyLimit, Size, best, sizes
+from inferstack.sizing.sizes import TRACKED, Size, best, demand_of, sizes
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
 _CENT = Decimal("0.01")
@@ -33,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--instances", type=_count, default=1, metavar="N", help="how many were measured together (1)"
     )
+    parser.add_argument("--variant", metavar="NAME", help="size this one of several variants")
+    instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
+    parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
+    parser.add_argument("--write", action="store_true", help="put it into the spec, and show the diff")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
+    parser.set_defaults(wrong_usage=parser.error)
 
 
 def _count(text: str) -> int:
@@ -44,21 +53,58 @@ def _count(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ranks measured configurations by what they cost for a spec's `objective`.
-
-    Nothing is written. The exit status is 1 if no configuration meets the objective.
+    """Ranks measured configurations by what they cost for a spec's `objective`, and with --write puts the
+    best one into the spec. The exit status is 1 if none meets the objective.
     """
+    if options.write and options.format == "json":
+        options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     found = read_measurements(
         options.measurements, instance_type=options.instance_type, instances=options.instances
     )
-    demand = demand_of(_objective(loaded))
+    sized = _sized(loaded, options)
+    demand = demand_of(_objective(loaded)) if sized is None else sized.demand
     prices = prices_for(region_of(loaded.spec), options.prices)
     ranked = sizes(found, demand, prices)
-    print(_json(ranked) if options.format == "json" else _text(ranked, prices), end="", flush=True)
+    chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
+    if options.format == "json":
+        print(_json(ranked), end="", flush=True)
+    else:
+        print(_text(ranked, prices, None if options.write else chosen), end="", flush=True)
     if all(it.per_hour is None for it in ranked):
         tell(f"without prices, fewer instances come first; {HOW_TO_GET_PRICES}")
-    return 0 if best(ranked) is not None else 1
+    if sized is not None and chosen is not None and options.write:
+        _write(options, loaded.spec, sized, chosen)
+    return 0 if chosen is not None else 1
+
+
+def _sized(loaded: LoadedSpec, options: argparse.Namespace) -> SizedVariant | None:
+    """The variant that is meant, where that matters; None for the endpoint as a whole."""
+    if not options.write and options.variant is None:
+        return None
+    try:
+        return sized_variant(loaded.spec, _objective(loaded), options.variant)
+    except NotWritableError as error:
+        raise Refusal(f"{options.spec}: {error}") from None
+
+
+def _named(ranked: Sequence[Size], name: str) -> Sequence[Size]:
+    found = [it for it in ranked if name in (it.measurement.configuration, _name(it))]
+    if not found:
+        names = [known for it in ranked for known in (it.measurement.configuration, _name(it))]
+        raise Refusal(f"no configuration `{name}` was measured; {choose(name, list(dict.fromkeys(names)))}")
+    return found
+
+
+def _write(options: argparse.Namespace, spec: ModelSpec, sized: SizedVariant, chosen: Size) -> None:
+    try:
+        changes = changes_for(spec, sized, chosen)
+    except NotWritableError as error:
+        raise Refusal(f"{options.spec}: {error}") from None
+    print(printable(f"{chosen.count} x {_name(chosen)}:"))
+    edit_spec(options.spec, changes.values, stage=options.stage, region=options.region)
+    for it in changes.left:
+        tell(printable(f"{options.spec}: {it}"))
 
 
 def _objective(loaded: LoadedSpec) -> Objective:
@@ -71,38 +117,21 @@ def _objective(loaded: LoadedSpec) -> Objective:
     return objective
 
 
-def demand_of(objective: Objective) -> Demand:
-    """What an objective asks for, in exact numbers."""
-    limit, lowest, budget = objective.latency, objective.lowest_requests_per_minute, objective.budget_per_hour
-    return Demand(
-        peak=_exact(objective.requests_per_minute),
-        lowest=None if lowest is None else _exact(lowest),
-        latency_limit=None
-        if limit is None
-        else LatencyLimit(Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds)),
-        safety_factor=_exact(objective.safety_factor),
-        spare_instances=objective.spare_instances,
-        budget_per_hour=None if budget is None else _exact(budget),
-    )
-
-
-def _exact(number: float) -> Decimal:
-    return Decimal(str(number)).normalize()
-
-
 # ---------------------------------------------------------------- for people
 
 
-def _text(ranked: Sequence[Size], prices: Prices) -> str:
-    return "".join(f"{printable(line)}\n" for line in _lines(ranked, prices))
+def _text(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> str:
+    return "".join(f"{printable(line)}\n" for line in _lines(ranked, prices, chosen))
 
 
-def _lines(ranked: Sequence[Size], prices: Prices) -> Iterator[str]:
+def _lines(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Iterator[str]:
     fitting = [it for it in ranked if not it.objections]
     if fitting:
         yield from table([_HEADER, *map(_cells, fitting)])
         yield from (f"{_name(it)}: {doubt}" for it in fitting for doubt in it.doubts)
-        yield from ("", "in the spec, for the first:", *_as_yaml(fitting[0]))
+    if chosen is not None:
+        which = "the first" if chosen is fitting[0] else _name(chosen)
+        yield from ("", f"in the spec, for {which}:", *_as_yaml(chosen))
     if prices.source:
         yield f"prices in {prices.currency}: {prices.source}"
     others = [it for it in ranked if it.objections]
@@ -119,7 +148,7 @@ def _as_yaml(size: Size) -> tuple[str, ...]:
         f"    min_capacity: {size.min_capacity}",
         f"    max_capacity: {size.count}",
         "    policies:",
-        "      - metric: SageMakerVariantInvocationsPerInstance",
+        f"      - metric: {TRACKED}",
         f"        target_value: {size.target_value}",
     )
 

@@ -13,12 +13,19 @@ from decimal import Decimal
 
 import msgspec
 
+from inferstack.format.objective import Objective
 from inferstack.sizing.measurements import Measurement
 from inferstack.sizing.prices import Prices
 
 HOURS_A_MONTH = 730
 """As on AWS's price pages: 365 days of 24 hours, divided by 12."""
 _MINUTES_AN_HOUR = 60
+
+
+TRACKED = "SageMakerVariantInvocationsPerInstance"
+"""The metric of a scaling policy whose target is a number of requests per minute and instance."""
+PER_INSTANCE = frozenset({TRACKED, "InvocationsPerInstance"})
+"""The names of metrics that count requests per minute and instance."""
 
 
 class LatencyLimit(msgspec.Struct, frozen=True):
@@ -37,6 +44,27 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     safety_factor: Decimal = Decimal(1)
     spare_instances: int = 0
     budget_per_hour: Decimal | None = None
+
+
+def demand_of(objective: Objective, weight: Decimal = Decimal(1), weights: Decimal = Decimal(1)) -> Demand:
+    """What an objective asks for, in exact numbers: of everything that gets requests, or of what has this
+    ``weight`` out of all ``weights``.
+    """
+    limit, lowest, budget = objective.latency, objective.lowest_requests_per_minute, objective.budget_per_hour
+    return Demand(
+        peak=_exact(objective.requests_per_minute) * weight / weights,
+        lowest=None if lowest is None else _exact(lowest) * weight / weights,
+        latency_limit=None
+        if limit is None
+        else LatencyLimit(Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds)),
+        safety_factor=_exact(objective.safety_factor),
+        spare_instances=objective.spare_instances,
+        budget_per_hour=None if budget is None else _exact(budget),
+    )
+
+
+def _exact(number: float) -> Decimal:
+    return Decimal(str(number)).normalize()
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,132 @@
+"""What a size changes in a spec: by path, so that an editor of text and a reviewer can use it alike."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from inferstack.facts.kinds import hosts_components
+from inferstack.facts.walk import is_async, variant_scalings, variants
+from inferstack.format.autoscaling import Autoscaling
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.objective import Objective
+from inferstack.format.variant import Variant
+from inferstack.problems import SpecPath
+from inferstack.problems.words import listed
+from inferstack.sizing.sizes import PER_INSTANCE, TRACKED, Demand, Size, demand_of
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+_SUMMED = frozenset({"CPUUtilization", "GPUUtilization", "GPUMemoryUtilization"})
+
+
+class NotWritableError(ValueError):
+    """Why a size cannot be written into a spec."""
+
+
+class SizedVariant(msgspec.Struct, frozen=True):
+    """The variant whose instances are counted, and what its share of the requests demands of it."""
+
+    path: SpecPath
+    variant: Variant
+    demand: Demand
+
+
+class SpecChanges(msgspec.Struct, frozen=True):
+    """The values that a spec gets, by path, and what is left as it is, in words."""
+
+    values: Mapping[SpecPath, Any]
+    left: tuple[str, ...] = ()
+
+
+def sized_variant(spec: ModelSpec, objective: Objective, name: str | None = None) -> SizedVariant:
+    """The only variant of a spec, or the one of a name. Several share the requests by their weights.
+
+    Raises:
+        NotWritableError: when it is not clear which one is meant.
+    """
+    found = {variant.variant_name: (path, variant) for path, variant in variants(spec)}
+    names = listed(list(found), last="and")
+    if name is None and len(found) > 1:
+        raise NotWritableError(f"the endpoint has the variants {names}: choose one with `--variant`")
+    path, variant = found.get(name, (None, None)) if name is not None else next(iter(found.values()))
+    if path is None or variant is None:
+        raise NotWritableError(f"the endpoint has no variant `{name}`, only {names}")
+    weights = [_weight(it) for _, it in found.values()]
+    if not _weight(variant):
+        raise NotWritableError(f"the variant `{variant.variant_name}` has weight 0, so it gets no requests")
+    return SizedVariant(path, variant, demand_of(objective, _weight(variant), sum(weights)))
+
+
+def _weight(variant: Variant) -> Decimal:
+    weight = variant.initial_variant_weight
+    return Decimal(1) if weight is None else Decimal(str(weight))
+
+
+def changes_for(spec: ModelSpec, sized: SizedVariant, size: Size) -> SpecChanges:
+    """The changes that give a variant the instances of a size.
+
+    Raises:
+        NotWritableError: when the variant has no such instances.
+    """
+    path, variant = sized.path, sized.variant
+    if variant.serverless_config is not None:
+        raise NotWritableError("the variant is serverless, so it has no instances to write")
+    if variant.instance_pools:
+        raise NotWritableError("the variant has `instance_pools`, of which a size says nothing")
+    values: dict[SpecPath, Any] = {
+        (*path, "instance_type"): size.measurement.instance_type,
+        (*path, "initial_instance_count"): size.count,
+    }
+    if hosts_components(spec):
+        return SpecChanges(values, ("the copies of the components decide how many instances run",))
+    found = next(((at, it) for at, it, scaling in _scalings(spec) if scaling is variant), None)
+    if found is None:
+        return SpecChanges({**values, **_new_scaling(spec, path, size)}, tuple(_left(spec, None)))
+    scaling = _scaling(spec, *found, size)
+    has_other_type = variant.instance_type != size.measurement.instance_type
+    return SpecChanges({**values, **scaling}, tuple(_left(spec, found[1], has_other_type=has_other_type)))
+
+
+def _scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Autoscaling, Variant]]:
+    return ((path, scaling, variant) for path, variant, scaling in variant_scalings(spec))
+
+
+def _new_scaling(spec: ModelSpec, path: SpecPath, size: Size) -> Mapping[SpecPath, Any]:
+    """Scaling where a spec has none, if the demand ever needs fewer instances."""
+    if size.min_capacity >= size.count or is_async(spec):
+        return {}
+    at = ("autoscaling",) if path == ("variant",) else (*path, "autoscaling")
+    limits = {"min_capacity": size.min_capacity, "max_capacity": size.count}
+    return {at: {**limits, "policies": [_policy(size)]}}
+
+
+def _scaling(spec: ModelSpec, path: SpecPath, scaling: Autoscaling, size: Size) -> Mapping[SpecPath, Any]:
+    values: dict[SpecPath, Any] = {(*path, "max_capacity"): size.count}
+    if scaling.min_capacity != 0:
+        values[(*path, "min_capacity")] = size.min_capacity
+    if is_async(spec):
+        return values
+    followed = [at for at, it in enumerate(scaling.policies) if it.metric in PER_INSTANCE]
+    if followed:
+        return {**values, (*path, "policies", followed[0], "target_value"): size.target_value}
+    return {**values, (*path, "policies", len(scaling.policies)): _policy(size)}
+
+
+def _policy(size: Size) -> dict[str, Any]:
+    return {"metric": TRACKED, "target_value": size.target_value}
+
+
+def _left(spec: ModelSpec, scaling: Autoscaling | None, *, has_other_type: bool = False) -> Iterator[str]:
+    if is_async(spec):
+        yield "an asynchronous endpoint scales by its queue, so no target is written"
+    if scaling is None:
+        return
+    if scaling.min_capacity == 0:
+        yield "`min_capacity` is still 0"
+    if scaling.scheduled_actions:
+        yield "`scheduled_actions` still set limits of their own"
+    summed = [str(it.metric) for it in scaling.policies if it.metric in _SUMMED]
+    if has_other_type and summed:
+        names = listed(summed, last="and")
+        yield f"check the target of {names}: it is a sum over what an instance has, and that has changed"
