@@ -1,6 +1,7 @@
 """``inferstack size`` and ``inferstack prices``: from measurements and prices to instances."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,30 @@ def test_a_type_that_the_spec_cannot_have_is_not_written(capsys: pytest.CaptureF
 def test_a_diff_is_not_json() -> None:
     with pytest.raises(SystemExit):
         main([*SIZE, "--write", "--format", "json"])
+
+
+# ---------------------------------------------------------------- --picture
+
+
+def test_a_picture_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SIZE, "--picture", "sizes.svg"]) == 0
+    assert Path("sizes.svg").read_text().startswith("<svg")
+    assert capsys.readouterr().err == "sizes.svg: drawn\n"
+    assert main(["size", "bert.yaml", "--measurements", "unpriced.csv", "--picture", "sizes.png"]) == 0
+    with pytest.raises(SystemExit):
+        main([*SIZE, "--picture", "sizes.gif"])
+
+
+def test_a_picture_needs_a_latency_and_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("unknown.csv").write_text("configuration,instance_type,requests_per_minute\nbase,ml.g5.xlarge,10\n")
+    assert main(["size", "bert.yaml", "--measurements", "unknown.csv", "--picture", "a.svg"]) == 1
+    assert "a.svg: not drawn: no configuration has a latency" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert main([*SIZE, "--picture", "a.svg"]) == 1
+    assert "pip install 'inferstack[pictures]'" in capsys.readouterr().err
+    assert not Path("a.svg").exists()
 
 
 # ---------------------------------------------------------------- prices

@@ -16,11 +16,13 @@ from inferstack.facts.walk import region_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
-from inferstack.problems.words import choose
+from inferstack.problems.words import choose, listed
 from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
 from inferstack.sizing.measurements import read_measurements
+from inferstack.sizing.pictures import FORMATS, NoPictureError, cost_against_latency, drawn
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
-from inferstack.sizing.sizes import TRACKED, Size, best, demand_of, sizes
+from inferstack.sizing.sizes import TRACKED, Demand, Size, best, demand_of, sizes
+from inferstack.triton.archive.writing import complete_or_absent
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
 _CENT = Decimal("0.01")
@@ -41,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
     parser.add_argument("--write", action="store_true", help="put it into the spec, and show the diff")
+    picture = f"draw cost against latency; the file ends in {listed(FORMATS, quote='')}"
+    parser.add_argument("--picture", type=_picture, metavar="FILE", help=picture)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
     parser.set_defaults(wrong_usage=parser.error)
 
@@ -50,6 +54,13 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more")
     return number
+
+
+def _picture(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in FORMATS:
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in {listed(FORMATS, quote='')}")
+    return path
 
 
 def run(options: argparse.Namespace) -> int:
@@ -73,6 +84,8 @@ def run(options: argparse.Namespace) -> int:
         print(_text(ranked, prices, None if options.write else chosen), end="", flush=True)
     if all(it.per_hour is None for it in ranked):
         tell(f"without prices, fewer instances come first; {HOW_TO_GET_PRICES}")
+    if options.picture is not None:
+        _draw(ranked, demand, prices, options.picture)
     if sized is not None and chosen is not None and options.write:
         _write(options, loaded.spec, sized, chosen)
     return 0 if chosen is not None else 1
@@ -94,6 +107,19 @@ def _named(ranked: Sequence[Size], name: str) -> Sequence[Size]:
         names = [known for it in ranked for known in (it.measurement.configuration, _name(it))]
         raise Refusal(f"no configuration `{name}` was measured; {choose(name, list(dict.fromkeys(names)))}")
     return found
+
+
+def _draw(ranked: Sequence[Size], demand: Demand, prices: Prices, path: Path) -> None:
+    try:
+        content = drawn(cost_against_latency(ranked, demand, prices.currency), path.suffix)
+    except NoPictureError as error:
+        raise Refusal(f"{path}: not drawn: {error}") from None
+    except ModuleNotFoundError:
+        message = "vl-convert-python is not installed; install it with: pip install 'inferstack[pictures]'"
+        raise Refusal(message) from None
+    with complete_or_absent(path) as file:
+        file.write(content)
+    tell(printable(f"{path}: drawn"))
 
 
 def _write(options: argparse.Namespace, spec: ModelSpec, sized: SizedVariant, chosen: Size) -> None:

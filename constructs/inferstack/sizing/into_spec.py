@@ -55,7 +55,7 @@ def sized_variant(spec: ModelSpec, objective: Objective, name: str | None = None
     weights = [_weight(it) for _, it in found.values()]
     if not _weight(variant):
         raise NotWritableError(f"the variant `{variant.variant_name}` has weight 0, so it gets no requests")
-    return SizedVariant(path, variant, demand_of(objective, _weight(variant), sum(weights)))
+    return SizedVariant(path, variant, demand_of(objective, _weight(variant), sum(weights, Decimal(0))))
 
 
 def _weight(variant: Variant) -> Decimal:
