@@ -10,6 +10,7 @@ from support.wrong_specs import ALL, FOLDER, RIGHT, WRONG, Case, marks
 from inferstack.check.every_code import every_code
 from inferstack.check.lock import LOCK_CODES
 from inferstack.check.rules import RULES
+from inferstack.check.rules.measured import MEASURED
 from inferstack.problems import Problem
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 from inferstack.triton.archive.entries import ARCHIVE_CODES
@@ -18,7 +19,7 @@ from inferstack.triton.rules import RULES as TRITON_RULES
 # Tested with wrong models and archives.
 TRITON = {*TRITON_RULES, *ARCHIVE_CODES}
 
-# What no text of a single file can cause; it is tested with reading, stages, folders and locks.
+# What no text of a single file can cause; it is tested with reading, stages, folders, locks and measurements.
 NOT_IN_A_TEXT = {
     *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021", "IS027", "IS037"),
     *(
@@ -43,6 +44,7 @@ NOT_IN_A_TEXT = {
     ),
     *("IS208", "IS209", "IS218"),
     *LOCK_CODES,
+    *MEASURED,
     *UPDATE_CODES,
     *LEFT_OVER_CODES,
 }

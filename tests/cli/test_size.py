@@ -106,6 +106,24 @@ def test_the_largest_and_smallest_numbers_give_results(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["1001", "ml.g5.xlarge", "fast"]
 
 
+# ---------------------------------------------------------------- files that the objective names
+
+
+def test_the_files_of_the_objective_are_used(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("traffic.csv").write_text("time,bert\n00:00,500\n12:00,3000\n")
+    Path("bert.yaml").write_text(SPEC + "objective: {traffic: traffic.csv, measurements: unpriced.csv}\n")
+    assert main(["size", "bert.yaml"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[1].split()[:2] == ["3", "ml.g5.xlarge"]
+    assert "    min_capacity: 1\n" in out
+
+
+def test_measurements_have_to_come_from_somewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["size", "bert.yaml"])
+    assert "add --measurements FILE, or `measurements: FILE` to the objective" in capsys.readouterr().err
+
+
 # ---------------------------------------------------------------- --choose and --write
 
 STAGED = (

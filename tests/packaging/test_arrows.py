@@ -11,19 +11,8 @@ ROOT = Path(__file__).parents[2]
 LIBRARY, STACKS = ROOT / "constructs/inferstack", ROOT / "stacks/inferstack_stacks"
 
 WAY = (
-    *(
-        "catalog",
-        "texts",
-        "problems",
-        "source",
-        "format",
-        "facts",
-        "triton",
-        "check",
-        "resolve",
-        "sizing",
-        "project",
-    ),
+    *("catalog", "texts", "problems", "source", "format", "facts", "triton", "sizing", "check", "resolve"),
+    "project",
     *("constructs", "review", "account", "cli"),
 )
 """Each package imports only those before it."""

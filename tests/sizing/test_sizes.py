@@ -118,6 +118,7 @@ MEASUREMENTS = st.builds(
     st.none() | st.decimals("0.01", 100, places=4),
 )
 TABLES = st.lists(MEASUREMENTS, min_size=1, max_size=8)
+FACTORS = st.decimals("0.01", 1, places=2)
 AMOUNTS = st.integers(1, 100_000)
 
 
@@ -139,6 +140,34 @@ def test_a_tighter_limit_never_admits_more_rows(table, one_limit, other):
         for ms in sorted((one_limit, other))
     )
     assert tight <= loose
+
+
+@given(TABLES, AMOUNTS, FACTORS, FACTORS)
+def test_a_lower_safety_factor_never_means_fewer_instances_or_a_higher_target(
+    table, amount, one_factor, other
+):
+    low, high = (
+        {id(it.measurement): it for it in sizes(table, demand(amount, safety_factor=factor), NO_PRICES)}
+        for factor in sorted((one_factor, other))
+    )
+    for key, size in low.items():
+        assert size.count >= high[key].count
+        assert size.min_capacity >= high[key].min_capacity
+        assert size.target_value <= high[key].target_value
+        assert size.per_hour is None or size.per_hour >= high[key].per_hour
+        # At its target, the fleet is never asked for more than the factor allows.
+        assert size.count * size.usable >= amount
+
+
+@given(TABLES, AMOUNTS, st.integers(0, 5), st.integers(0, 5))
+def test_more_spare_instances_never_cost_less(table, amount, one_spare, other):
+    few, many = (
+        {id(it.measurement): it for it in sizes(table, demand(amount, spare_instances=spare), NO_PRICES)}
+        for spare in sorted((one_spare, other))
+    )
+    for key, size in few.items():
+        assert size.count <= many[key].count
+        assert size.min_capacity <= many[key].min_capacity
 
 
 @given(TABLES, AMOUNTS)

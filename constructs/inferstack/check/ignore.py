@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from inferstack.check.every_code import every_code
 from inferstack.check.references import REFERENCE_CODES
 from inferstack.check.rules.base import RULES
+from inferstack.check.rules.measured import MEASURED
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity
 from inferstack.problems.codes import Code
@@ -12,7 +13,10 @@ from inferstack.problems.file_codes import FILE_CODES, NO_SUCH_WARNING, NOT_IGNO
 from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.triton.rules import RULES as TRITON_RULES
 
-_OF_SPECS: tuple[Mapping[str, Code], ...] = (RULES, TRITON_RULES, UPDATE_CODES, REFERENCE_CODES, FILE_CODES)
+_OF_SPECS: tuple[Mapping[str, Code], ...] = (
+    *(RULES, MEASURED, TRITON_RULES),
+    *(UPDATE_CODES, REFERENCE_CODES, FILE_CODES),
+)
 """The tables with warnings that a spec can cause."""
 
 

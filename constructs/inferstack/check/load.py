@@ -18,6 +18,7 @@ from inferstack.check.incomplete import problems_beside
 from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import AS_WRITTEN, NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
 from inferstack.check.lock.pins import with_pins_applied
+from inferstack.check.objective_files import objective_problems, with_traffic
 from inferstack.check.references import (
     LITERAL_PLACEHOLDER,
     literal_placeholders,
@@ -111,9 +112,10 @@ def structured(spec: ModelSpec) -> LoadedSpec:
         SpecError: with every error found, when there is any.
     """
     document = Document.from_data(msgspec.to_builtins(spec))
-    pinned = with_pins_applied(_typed(document, NO_LOCK), document, None, NO_LOCK)
-    if pinned.problems:
-        raise SpecError(pinned.problems)
+    typed, of_traffic = with_traffic(_typed(document, NO_LOCK), document)
+    pinned = with_pins_applied(typed, document, None, NO_LOCK)
+    if pinned.problems or of_traffic:
+        raise SpecError([*pinned.problems, *of_traffic])
     return LoadedSpec(pinned.spec, document, None)
 
 
@@ -165,11 +167,11 @@ def deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
     staged = with_lists(staged)
-    spec = with_region(_typed(staged, lock), region)
+    spec, of_traffic = with_traffic(with_region(_typed(staged, lock), region), staged)
     # The rules see pinned model packages, and the URLs of uploads as they are written.
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)
-    beside = (*applied.problems, *pinned.problems)
+    beside = (*applied.problems, *pinned.problems, *of_traffic)
     loaded = ruled(LoadedSpec(pinned.spec, staged, stage, uploaded=applied.uploaded), beside)
     return replace(loaded, spec=spec if lock.ignored else applied.spec)
 
@@ -219,7 +221,7 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     """
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
-    problems = [*of_triton, *rule_problems(spec, document), *beside]
+    problems = [*of_triton, *rule_problems(spec, document), *objective_problems(spec, document), *beside]
     if LITERAL_PLACEHOLDER not in spec.ignored_codes:
         told = {problem.path for problem in problems}
         problems.extend(it for it in literal_placeholders(document) if it.path not in told)

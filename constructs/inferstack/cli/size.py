@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.list import table
@@ -18,7 +19,7 @@ from inferstack.format.objective import Objective
 from inferstack.problems import printable
 from inferstack.problems.words import choose, listed
 from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
-from inferstack.sizing.measurements import read_measurements
+from inferstack.sizing.measurements import Measurement, read_measurements
 from inferstack.sizing.pictures import FORMATS, NoPictureError, cost_against_latency, drawn
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
 from inferstack.sizing.sizes import TRACKED, Demand, Size, best, demand_of, sizes
@@ -31,7 +32,8 @@ _CENT = Decimal("0.01")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
     parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec with an `objective`")
-    parser.add_argument("--measurements", type=Path, required=True, metavar="FILE", help="CSV or JSON")
+    measured = "CSV or JSON, instead of the one that the objective names"
+    parser.add_argument("--measurements", type=Path, metavar="FILE", help=measured)
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
@@ -70,11 +72,9 @@ def run(options: argparse.Namespace) -> int:
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
-    found = read_measurements(
-        options.measurements, instance_type=options.instance_type, instances=options.instances
-    )
+    objective, found = _objective(loaded), _measurements(loaded, options)
     sized = _sized(loaded, options)
-    demand = demand_of(_objective(loaded)) if sized is None else sized.demand
+    demand = demand_of(objective) if sized is None else sized.demand
     prices = prices_for(region_of(loaded.spec), options.prices)
     ranked = sizes(found, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
@@ -89,6 +89,16 @@ def run(options: argparse.Namespace) -> int:
     if sized is not None and chosen is not None and options.write:
         _write(options, loaded.spec, sized, chosen)
     return 0 if chosen is not None else 1
+
+
+def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measurement]:
+    if options.measurements is not None:
+        kind, instances = options.instance_type, options.instances
+        return read_measurements(options.measurements, instance_type=kind, instances=instances)
+    found = measurements_of(loaded.spec, loaded.document)
+    if not found:
+        options.wrong_usage("add --measurements FILE, or `measurements: FILE` to the objective")
+    return found
 
 
 def _sized(loaded: LoadedSpec, options: argparse.Namespace) -> SizedVariant | None:

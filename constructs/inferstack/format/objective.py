@@ -12,6 +12,8 @@ Rate = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_0
 Milliseconds = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 3_600_000})]
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
 Money = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1_000_000_000})]
+# The name of a file: relative to the spec, so that it is the same on every machine.
+FileBeside = Annotated[str, form(min_length=1)]
 
 
 class LatencyLimit(Block):
@@ -26,10 +28,15 @@ class LatencyLimit(Block):
 class Objective(Block):
     """What the endpoint must do. `inferstack size` finds the instances for it from measurements."""
 
-    requests_per_minute: Rate
+    requests_per_minute: Rate | None = None
     """Requests per minute when the endpoint is busiest."""
     lowest_requests_per_minute: Rate | None = None
     """Requests per minute when it is quietest: autoscaling goes down to what these need."""
+    traffic: FileBeside | None = None
+    """A file of requests per minute over a day or a week, instead of the two numbers above: they are those of
+    its busiest and its quietest minute."""
+    measurements: FileBeside | None = None
+    """The file of a load test. `inferstack size` ranks what it says, and rules compare the spec with it."""
     latency: LatencyLimit | None = None
     """The latency limit that a configuration must meet."""
     safety_factor: Share = 1

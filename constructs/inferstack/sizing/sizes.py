@@ -48,9 +48,11 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
 
 def demand_of(objective: Objective, weight: Decimal = Decimal(1), weights: Decimal = Decimal(1)) -> Demand:
     """What an objective asks for, in exact numbers: of everything that gets requests, or of what has this
-    ``weight`` out of all ``weights``.
+    ``weight`` out of all ``weights``. Its file of traffic has been read.
     """
     limit, lowest, budget = objective.latency, objective.lowest_requests_per_minute, objective.budget_per_hour
+    if objective.requests_per_minute is None:
+        raise ValueError("the file of traffic has not been read")
     return Demand(
         peak=_exact(objective.requests_per_minute) * weight / weights,
         lowest=None if lowest is None else _exact(lowest) * weight / weights,
@@ -71,8 +73,10 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """What a measured configuration takes to meet the demand, or why it cannot."""
 
     measurement: Measurement
+    usable: Decimal
+    """Requests per minute and instance that are planned for: the safety factor of what was measured."""
     target_value: int
-    """Requests per minute and instance to aim for: a target of `SageMakerVariantInvocationsPerInstance`."""
+    """The same as a whole number: a target of `SageMakerVariantInvocationsPerInstance`."""
     min_capacity: int
     count: int
     """Instances at the highest demand, spare ones included."""
@@ -109,6 +113,7 @@ def _size(measured: Measurement, demand: Demand, prices: Prices) -> Size:
     per_hour = None if price is None else count * price
     return Size(
         measurement=measured,
+        usable=usable,
         target_value=math.floor(usable),
         min_capacity=_instances(low, usable) + demand.spare_instances,
         count=count,

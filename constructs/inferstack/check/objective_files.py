@@ -1,0 +1,137 @@
+"""The files that an objective names: traffic becomes numbers, measurements are compared with the spec."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from inferstack.check.rules.measured import MEASURED, Compared
+from inferstack.facts.scaling import instance_counts
+from inferstack.facts.walk import every_variant, region_of, variant_scalings, variants
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem, SpecError
+from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS, UNREADABLE_TRAFFIC
+from inferstack.sizing.measurements import Measurement, read_measurements
+from inferstack.sizing.prices import NO_PRICES, prices_for
+from inferstack.sizing.sizes import demand_of, sizes
+from inferstack.sizing.traffic import read_traffic
+from inferstack.source.document import Document
+from inferstack.texts.placeholders import is_opaque
+
+T = TypeVar("T")
+
+
+class WithTraffic(NamedTuple):
+    """A spec whose objective has the numbers of its traffic; ``problems`` are those of the file."""
+
+    spec: ModelSpec
+    problems: tuple[Problem, ...] = ()
+
+
+def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
+    """The spec as if it had written the busiest and the quietest minute of the file that it names.
+
+    One that writes them as well stays as it is, for a rule to say.
+    """
+    objective = spec.objective
+    if objective is None or objective.traffic is None or objective.requests_per_minute is not None:
+        return WithTraffic(spec)
+    if objective.lowest_requests_per_minute is not None:
+        return WithTraffic(spec)
+    path = ("objective", "traffic")
+    try:
+        traffic = _read(objective.traffic, read_traffic, document, "traffic", UNREADABLE_TRAFFIC)
+    except SpecError as error:
+        return WithTraffic(spec, error.problems)
+    if traffic.peak < 1:
+        problem = document.problem(path, UNREADABLE_TRAFFIC, "the file has no requests", "name another")
+        return WithTraffic(spec, (problem,))
+    most, least = float(traffic.peak), float(min(traffic.totals))
+    numbers = replace(objective, traffic=None, requests_per_minute=most, lowest_requests_per_minute=least)
+    return WithTraffic(replace(spec, objective=numbers))
+
+
+def measurements_of(spec: ModelSpec, document: Document) -> list[Measurement]:
+    """The measurements that an objective names; none if it names no file.
+
+    Raises:
+        SpecError: when the file cannot be used.
+    """
+    name = None if spec.objective is None else spec.objective.measurements
+    if name is None:
+        return []
+    # A load test that knows only a URL was of the endpoint, and so of its type of instance.
+    types = {variant.instance_type for _, variant in variants(spec)}
+    read = partial(read_measurements, instance_type=types.pop() if len(types) == 1 else None)
+    return _read(name, read, document, "measurements", UNREADABLE_MEASUREMENTS)
+
+
+def objective_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
+    """What the rules say that compare a spec with measurements and prices, unless it ignores them."""
+    try:
+        compared = _compared(spec, document)
+    except SpecError as error:
+        yield from error.problems
+        return
+    for rule in MEASURED.values() if compared is not None else ():
+        if rule.code not in spec.ignored_codes:
+            for problem in rule.check(compared):
+                yield document.located(problem, rule.code, rule.severity)
+
+
+def _read(name: str, read: Callable[[Path], T], document: Document, key: str, code: str) -> T:
+    path = Path(document.file).parent / name
+    if not _is_near(path, document):
+        message, fix = "the file is outside of the project", "put it into the project, beside the spec"
+        raise SpecError([document.problem(("objective", key), code, message, fix)])
+    return read(path)
+
+
+def _is_near(path: Path, document: Document) -> bool:
+    """Whether a file is below the working directory or the spec's folder.
+
+    Nothing of any other is shown: a pull request may name whatever lies on the machine that checks it.
+    """
+    try:
+        here, real = Path.cwd(), path.resolve()
+        is_project = here != Path(here.anchor)
+        beside = Path(document.file).parent.resolve()
+        return (is_project and real.is_relative_to(here)) or real.is_relative_to(beside)
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def _compared(spec: ModelSpec, document: Document) -> Compared | None:
+    """The only variant of a spec with what is known of its instances; None if that is nothing."""
+    objective = spec.objective
+    if objective is None or objective.requests_per_minute is None:
+        return None
+    if objective.measurements is None and objective.budget_per_hour is None:
+        return None
+    fleet, counts = variants(spec), instance_counts(spec)
+    if len(fleet) != 1 or len(every_variant(spec)) != 1 or counts is None:
+        return None
+    (path, variant), demand = fleet[0], demand_of(objective)
+    scaling_path, _, scaling = next(iter(variant_scalings(spec)), ((), variant, None))
+    type_ = variant.instance_type
+    if type_ is None or any(map(is_opaque, (type_, counts.start, counts.max))):
+        return None
+    rows = [it for it in measurements_of(spec, document) if it.instance_type == type_]
+    prices = NO_PRICES if demand.budget_per_hour is None else prices_for(region_of(spec), None)
+    own = (it.price_per_hour for it in rows)
+    return Compared(
+        path=path,
+        variant=variant,
+        instance_type=type_,
+        scaling=scaling,
+        scaling_path=scaling_path,
+        start=counts.start,
+        most=counts.max,
+        demand=demand,
+        # What is over the budget may still be fast enough.
+        measured=sizes(rows, replace(demand, budget_per_hour=None), NO_PRICES),
+        price=next((it for it in own if it is not None), prices.of(type_)),
+        currency=prices.currency,
+    )

@@ -1,0 +1,203 @@
+"""Traffic and measurements that an objective names: numbers for all rules, and rules of their own."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferstack.check.load import load_spec, parse_spec
+from inferstack.problems import Problem, SpecError
+
+MEASURED = """\
+configuration,instance_type,requests_per_minute,p95_ms
+slow,ml.m5.xlarge,900,600
+base,ml.m5.xlarge,400,300
+best,ml.m5.xlarge,500,400
+base,ml.g5.xlarge,9000,50
+"""
+TRAFFIC = "time,model\n00:00,300\n08:00,3000\n16:00,1200\n"
+SPEC: dict[str, Any] = {
+    "kind": "single-model",
+    "endpoint_name": "bert",
+    "model": {
+        "image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/bert:1",
+        "model_data_url": "s3://models/bert.tar.gz",
+    },
+    "variant": {"instance_type": "ml.m5.xlarge", "initial_instance_count": 3},
+    "env": {"region": "us-east-1"},
+}
+LATENCY = {"percentile": "P95", "value_in_milliseconds": 500}
+OBJECTIVE = {"requests_per_minute": 1000, "latency": LATENCY, "measurements": "load.csv"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    project = tmp_path / "project"
+    (project / "specs").mkdir(parents=True)
+    monkeypatch.chdir(project)
+    (project / "specs/load.csv").write_text(MEASURED)
+    (project / "specs/traffic.csv").write_text(TRAFFIC)
+    return project
+
+
+def scaling(target: float | None, most: int = 4) -> dict[str, Any]:
+    metric = "CPUUtilization" if target is None else "SageMakerVariantInvocationsPerInstance"
+    policy = {"metric": metric, "target_value": 200 if target is None else target}
+    return {"autoscaling": {"min_capacity": 1, "max_capacity": most, "policies": [policy]}}
+
+
+def start(instances: int) -> dict[str, Any]:
+    return {"variant": {**SPEC["variant"], "initial_instance_count": instances}, **scaling(500)}
+
+
+def problems(objective: dict[str, Any] = OBJECTIVE, /, **keys: Any) -> tuple[Problem, ...]:
+    path = Path("specs/bert.yaml")
+    path.write_text(json.dumps({**SPEC, "objective": objective, **keys}))
+    try:
+        return load_spec(path).warnings
+    except SpecError as error:
+        return error.problems
+
+
+# Everything but the measurements' rule is right in the first spec of a pair, and all in the second.
+PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "IS561 too few instances": (
+        {"variant": {**SPEC["variant"], "initial_instance_count": 1}},
+        {"variant": {**SPEC["variant"], "initial_instance_count": 2}},
+        "1 instance can answer 500 of 1000 requests a minute, since `best` did 500 on one; "
+        "start 2, or let `autoscaling` add them",
+    ),
+    "IS561 too few with scaling by another metric": (
+        {"objective": {**OBJECTIVE, "requests_per_minute": 2500}, **scaling(None)},
+        {"objective": {**OBJECTIVE, "requests_per_minute": 2500}, **scaling(None, 5)},
+        "4 instances can answer 2000 of 2500 requests a minute, since `best` did 500 on one; raise it to 5",
+    ),
+    "IS562 a target over the knee": (
+        {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(351)},
+        {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(350)},
+        "351 is more than the 350 that are planned for, since `best` did 500 on one; lower it to 350",
+    ),
+    "IS563 nothing that is fast enough": (
+        {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 299}}},
+        {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 300}}},
+        "no configuration on ml.m5.xlarge met it, not even `base`: 300 ms is over the limit of 299 ms at P95",
+    ),
+    "IS564 over the budget": (
+        {"objective": {**OBJECTIVE, "budget_per_hour": 0.68}},
+        {"objective": {**OBJECTIVE, "budget_per_hour": 0.69}},
+        "3 instances of ml.m5.xlarge cost 0.69 USD an hour, which is over the budget of 0.68; "
+        "have 2 at most, or raise the budget",
+    ),
+    "IS567 a start below the quietest minute": (
+        {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(1)},
+        {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(2)},
+        "1 instance can answer 500 of 1000 requests a minute, since `best` did 500 on one; start at least 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
+    region = {
+        "currency": "USD",
+        "read": "2026-11-23",
+        "source": "a list",
+        "hosting": {"ml.m5.xlarge": "0.23"},
+    }
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": region}}))
+    wrong, right, said = PAIRS[name]
+    (found,) = problems(**wrong)
+    assert (found.code, found.severity, found.line) == (name[:5], "warning", 1)
+    assert said in str(found)
+    assert problems(**right) == ()
+    assert problems(**wrong, ignore=[{"code": name[:5], "reason": "it is known"}]) == ()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"variant": {"instance_type": "ml.c5.xlarge", "initial_instance_count": 1}},
+        {
+            "variant": None,
+            "variants": [
+                {
+                    **SPEC["variant"],
+                    "variant_name": name,
+                    "initial_variant_weight": 1,
+                    "initial_instance_count": 1,
+                }
+                for name in ("A", "B")
+            ],
+        },
+        {"variant": {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 5}}},
+    ],
+)
+def test_what_was_not_measured_is_not_compared(keys: dict[str, Any]) -> None:
+    spec = {key: it for key, it in {**SPEC, **keys, "objective": OBJECTIVE}.items() if it is not None}
+    Path("specs/bert.yaml").write_text(json.dumps(spec))
+    assert load_spec("specs/bert.yaml").warnings == ()
+
+
+# ---------------------------------------------------------------- traffic
+
+
+def test_traffic_becomes_the_busiest_and_the_quietest_minute() -> None:
+    (found,) = problems({"traffic": "traffic.csv"}, **scaling(500))
+    assert "4 instances at 500 requests a minute answer 2000 of 3000" in str(found)
+    objective = load_spec("specs/bert.yaml").spec.objective
+    assert objective is not None
+    assert (objective.requests_per_minute, objective.lowest_requests_per_minute) == (3000, 300)
+
+
+def test_traffic_and_numbers_are_too_much() -> None:
+    found = problems({"traffic": "traffic.csv", "lowest_requests_per_minute": 5})
+    assert [it.code for it in found] == ["IS560"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "said"),
+    [
+        ({"traffic": "other.csv"}, "specs/other.csv:1:1: IS072: the file cannot be read: No such file"),
+        ({"traffic": "empty.csv"}, "IS072: the file has no requests"),
+        ({"traffic": "../../secret.csv"}, "IS072: the file is outside of the project; put it into"),
+        ({**OBJECTIVE, "measurements": "other.csv"}, "specs/other.csv:1:1: IS071: the file cannot be read"),
+        ({**OBJECTIVE, "measurements": "../../secret.csv"}, "IS071: the file is outside of the project"),
+        ({**OBJECTIVE, "measurements": "link.csv"}, "IS071: the file is outside of the project"),
+        ({**OBJECTIVE, "measurements": "/etc/passwd"}, "IS071: the file is outside of the project"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_an_error(objective: dict[str, Any], said: str, folder: Path) -> None:
+    (folder / "specs/empty.csv").write_text("time,model\n00:00,0\n")
+    (folder.parent / "secret.csv").write_text("password\n")
+    (folder / "specs/link.csv").symlink_to(folder.parent / "secret.csv")
+    (found,) = problems(objective)
+    assert said in str(found)
+    assert "password" not in str(found)
+
+
+def test_a_spec_made_in_python_names_files_in_the_working_directory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder / "specs")
+    loaded = parse_spec({**SPEC, "objective": {"traffic": "traffic.csv"}})
+    assert loaded.spec.objective is not None
+    assert loaded.spec.objective.requests_per_minute == 3000
+
+
+def test_files_of_others_in_the_project_can_be_named(folder: Path) -> None:
+    (folder / "tests").mkdir()
+    (folder / "tests/load.csv").write_text(MEASURED)
+    (found,) = problems({**OBJECTIVE, "measurements": "../tests/load.csv", "requests_per_minute": 2000})
+    assert found.code == "IS561"
+
+
+def test_a_load_test_that_knows_only_a_url_was_of_the_type_of_the_spec(folder: Path) -> None:
+    export = {
+        "request_throughput": {"avg": 1.0},
+        "request_latency": {"p95": 100},
+        "input_config": {"endpoint": {"model_names": ["bert"]}},
+    }
+    (folder / "specs/load.csv").write_text(json.dumps(export))
+    (found,) = problems()
+    assert "3 instances can answer 180 of 1000 requests a minute, since `bert` did 60" in str(found)
