@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +20,8 @@ from inferstack.project.files import files_of
 
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
-PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "sizing", "packing")))
+PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "packing")))
+EXAMPLE = ROOT / "docs" / "examples" / "sizing"
 # Not run here: the whole test run, and, where there is no Triton, what starts one.
 ELSEWHERE = ("make test", *(() if HAS_SERVER else (".venv/bin/inferstack rehearse",)))
 
@@ -43,6 +46,30 @@ def test_a_command_prints_what_the_page_shows(command: str, output: str, tmp_pat
         check=False,
     )
     assert_printed(ran.stdout, output)
+
+
+def test_the_page_on_sizing_leads_from_a_load_test_to_a_template(tmp_path: Path) -> None:
+    folder = tmp_path / "sizing"
+    shutil.copytree(EXAMPLE, folder)
+    (folder / "cost.svg").unlink()
+    for session in code_blocks(ROOT / "docs" / "sizing.md", "console"):
+        for command, output in commands(session):
+            ran = subprocess.run(
+                ["bash", "-c", runnable(command, tmp_path)],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert_printed(ran.stdout, output)
+    # Fonts differ between machines, and with them where the texts are; what the picture says does not.
+    shown, drawn = (re.findall(">([^<]+)<", (it / "cost.svg").read_text("utf-8")) for it in (EXAMPLE, folder))
+    assert shown == drawn
+    properties = json.loads((folder / "templates/bert.template.json").read_text("utf-8"))["Resources"]
+    limits = [it["Properties"] for it in properties.values() if it["Type"].endswith("::ScalableTarget")]
+    assert [(it["MinCapacity"], it["MaxCapacity"]) for it in limits] == [(8, 33)]
 
 
 def runnable(command: str, folder: Path) -> str:

@@ -173,7 +173,10 @@ def _lines(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Itera
     others = [it for it in ranked if it.objections]
     if others:
         yield "not for this objective:"
-        yield from (f"  {it.count} x {_name(it)}: {'; '.join(it.objections)}" for it in others)
+        for it in others:
+            first, *more = it.objections
+            yield f"  {it.count} x {_name(it)}: {first}"
+            yield from (f"    {one}" for one in more)
 
 
 def _as_yaml(size: Size) -> tuple[str, ...]:
