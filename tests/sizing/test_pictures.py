@@ -68,6 +68,12 @@ def test_without_a_limit_there_is_no_line_and_the_usual_percentile() -> None:
     assert found["encoding"]["x"]["title"] == "P95 latency in milliseconds"
 
 
+def test_the_budget_is_a_line_unless_it_is_far_above_all_costs() -> None:
+    for budget, is_shown in ((Decimal(40), True), (Decimal(1000), False)):
+        demand = Demand(peak=Decimal(30_000), budget_per_hour=budget)
+        assert ("budget: 40" in str(picture(PUBLISHED, demand)["layer"])) == is_shown
+
+
 def test_nothing_to_draw_is_said() -> None:
     for demand in (DEMAND, Demand(peak=Decimal(1))):
         with pytest.raises(NoPictureError, match="nothing to draw"):

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", metavar="NAME", help="size this one of several variants")
     instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
-    parser.add_argument("--write", action="store_true", help="put it into the spec, and show the diff")
+    parser.add_argument("--write", action="store_true", help="edit the spec accordingly, and show the diff")
     picture = f"draw cost against latency; the file ends in {listed(FORMATS, quote='')}"
     parser.add_argument("--picture", type=_picture, metavar="FILE", help=picture)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")

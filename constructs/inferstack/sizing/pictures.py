@@ -94,21 +94,19 @@ def cost_against_latency(ranked: Sequence[Size], demand: Demand, currency: str =
     points = [] if percentile is None else list(_points(ranked, percentile))
     if percentile is None or not points:
         raise NoPictureError("no configuration has a latency and a price, so there is nothing to draw")
-    limit = None if demand.latency_limit is None else float(demand.latency_limit.milliseconds)
-    most = (
-        _round_above(max(*(float(it.latency) for it in points), limit or 0)),
-        _round_above(max(float(it.cost) for it in points)),
-    )
-    cost = f"{currency} per hour" if points[0].size.per_hour is not None else "instances"
+    has_prices = points[0].size.per_hour is not None
+    limit, budget = demand.latency_limit, demand.budget_per_hour if has_prices else None
+    wide, x = _extent([it.latency for it in points], None if limit is None else limit.milliseconds)
+    high, y = _extent([it.cost for it in points], budget)
     return {
         **_LOOK,
         "title": {**_TITLE, "text": f"For {demand.peak:,f} requests a minute"},
-        "data": {"values": list(_placed(points, *most))},
+        "data": {"values": list(_placed(points, wide, high))},
         "encoding": {
-            "x": _axis("latency", f"P{percentile:f} latency in milliseconds", most[0]),
-            "y": _axis("cost", cost, most[1]),
+            "x": _axis("latency", f"P{percentile:f} latency in milliseconds", wide),
+            "y": _axis("cost", f"{currency} per hour" if has_prices else "instances", high),
         },
-        "layer": [*_limit(limit, most[1]), *_dots(), *_labels()],
+        "layer": [*_limit(x, wide, high), *_budget(y, wide), *_dots(), *_labels()],
     }
 
 
@@ -129,10 +127,12 @@ def _points(ranked: Sequence[Size], percentile: Decimal) -> Iterator[_Point]:
             yield _Point(it, latency, cost)
 
 
-def _round_above(most: float) -> float:
-    """A round number that leaves a little room above the largest value."""
-    step = 10.0 ** math.floor(math.log10(most)) / 5
-    return (int(most * 1.04 / step) + 1) * step
+def _extent(values: Sequence[Decimal], line: Decimal | None) -> tuple[float, float | None]:
+    """A round number above all that is shown, and where the line is, unless that is far outside."""
+    most = float(max(values))
+    at = None if line is None or line > 2 * max(values) else float(line)
+    step = 10.0 ** math.floor(math.log10(max(most, at or 0))) / 5
+    return (math.floor(max(most, at or 0) * 1.04 / step) + 1) * step, at
 
 
 def _axis(field: str, title: str, most: float) -> Mapping[str, Any]:
@@ -140,14 +140,27 @@ def _axis(field: str, title: str, most: float) -> Mapping[str, Any]:
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": {"tickCount": 5}}
 
 
-def _limit(limit: float | None, top: float) -> Iterator[Mapping[str, Any]]:
+_DASHED = {"type": "rule", "color": _GREY, "strokeDash": [5, 4]}
+_BESIDE = {"type": "text", "color": _GREY, "fontSize": _FONT}
+
+
+def _limit(limit: float | None, wide: float, high: float) -> Iterator[Mapping[str, Any]]:
     if limit is None:
         return
-    data = {"values": [{"latency": limit, "cost": top, "text": f"limit: {limit:g} ms"}]}
-    rule = {"type": "rule", "color": _GREY, "strokeDash": [5, 4]}
-    yield {"data": data, "mark": rule, "encoding": {"y": {"value": 0}, "y2": {"value": _HEIGHT}}}
-    text = {"type": "text", "align": "left", "dx": 4, "dy": 6, "color": _GREY, "fontSize": _FONT}
-    yield {"data": data, "mark": text, "encoding": {"text": {"field": "text"}}}
+    data = {"values": [{"latency": limit, "cost": high, "text": f"limit: {limit:g} ms"}]}
+    yield {"data": data, "mark": _DASHED, "encoding": {"y": {"value": 0}, "y2": {"value": _HEIGHT}}}
+    has_room = limit < 0.7 * wide
+    mark = {**_BESIDE, "align": "left" if has_room else "right", "dx": 4 if has_room else -4, "dy": 6}
+    yield {"data": data, "mark": mark, "encoding": {"text": {"field": "text"}}}
+
+
+def _budget(budget: float | None, wide: float) -> Iterator[Mapping[str, Any]]:
+    if budget is None:
+        return
+    data = {"values": [{"latency": wide, "cost": budget, "text": f"budget: {budget:g}"}]}
+    yield {"data": data, "mark": _DASHED, "encoding": {"x": {"value": 0}, "x2": {"value": _WIDTH}}}
+    mark = {**_BESIDE, "align": "right", "dx": -2, "dy": -7}
+    yield {"data": data, "mark": mark, "encoding": {"text": {"field": "text"}}}
 
 
 def _dots() -> Iterator[Mapping[str, Any]]:
