@@ -130,6 +130,26 @@ def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
                 for name in ("A", "B")
             ],
         },
+        {
+            "kind": "inference-components",
+            "model": None,
+            "variant": {**SPEC["variant"], "initial_instance_count": 1},
+            "inference_components": {
+                "bert": {
+                    "runtime_config": {"copy_count": 1},
+                    "specification": {
+                        "container": {
+                            "image": SPEC["model"]["image"],
+                            "artifact_url": "s3://models/bert.tar.gz",
+                        },
+                        "compute_resource_requirements": {
+                            "min_memory_required_in_mb": 1024,
+                            "number_of_cpu_cores_required": 1,
+                        },
+                    },
+                }
+            },
+        },
         {"variant": {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 5}}},
     ],
 )

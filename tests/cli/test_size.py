@@ -157,7 +157,7 @@ def test_the_best_is_written_where_the_stage_has_its_values_from(capsys: pytest.
     found = capsys.readouterr()
     assert "23 x ml.g4dn.2xlarge trt-db:\n--- bert.yaml\n+++ bert.yaml (edited)\n" in found.out
     assert "in the spec" not in found.out
-    assert found.err == "bert.yaml: written\n"
+    assert found.err == "bert.yaml: written; `test` changed, too, since the stages share it\n"
     assert main([*SIZE, "--stage", "prod", "--write"]) == 0
     assert capsys.readouterr().err == "bert.yaml: unchanged\n"
 

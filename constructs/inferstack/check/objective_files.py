@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from inferstack.check.rules.measured import MEASURED, Compared
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import instance_counts
 from inferstack.facts.walk import every_variant, region_of, variant_scalings, variants
 from inferstack.format.kinds import ModelSpec
@@ -105,20 +106,15 @@ def _is_near(path: Path, document: Document) -> bool:
 
 def _compared(spec: ModelSpec, document: Document) -> Compared | None:
     """The only variant of a spec with what is known of its instances; None if that is nothing."""
-    objective = spec.objective
-    if objective is None or objective.requests_per_minute is None:
-        return None
-    if objective.measurements is None and objective.budget_per_hour is None:
-        return None
-    fleet, counts = variants(spec), instance_counts(spec)
-    if len(fleet) != 1 or len(every_variant(spec)) != 1 or counts is None:
+    objective, fleet, counts = spec.objective, every_variant(spec), instance_counts(spec)
+    if objective is None or objective.requests_per_minute is None or len(fleet) != 1 or counts is None:
         return None
     (path, variant), demand = fleet[0], demand_of(objective)
-    scaling_path, _, scaling = next(iter(variant_scalings(spec)), ((), variant, None))
     type_ = variant.instance_type
     if type_ is None or any(map(is_opaque, (type_, counts.start, counts.max))):
         return None
-    rows = [it for it in measurements_of(spec, document) if it.instance_type == type_]
+    scaling_path, _, scaling = next(iter(variant_scalings(spec)), ((), variant, None))
+    rows = list(_measured_on(type_, spec, document))
     prices = NO_PRICES if demand.budget_per_hour is None else prices_for(region_of(spec), None)
     own = (it.price_per_hour for it in rows)
     return Compared(
@@ -135,3 +131,10 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
         price=next((it for it in own if it is not None), prices.of(type_)),
         currency=prices.currency,
     )
+
+
+def _measured_on(instance_type: str, spec: ModelSpec, document: Document) -> Iterator[Measurement]:
+    """What was measured on a type of instance; not with components, of which an instance holds any number."""
+    for it in measurements_of(spec, document):
+        if it.instance_type == instance_type and not hosts_components(spec):
+            yield it

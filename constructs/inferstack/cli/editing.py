@@ -9,10 +9,12 @@ from pathlib import Path
 from inferstack.check.load import check_document
 from inferstack.cli.terminal import Refusal, painted, tell
 from inferstack.problems import Problem, Severity, SpecError, printable
+from inferstack.problems.words import listed
 from inferstack.source.compose import compose
 from inferstack.source.document import Document
 from inferstack.source.edit import Changes, Edit, edit_of
 from inferstack.source.spec_file import PIPED
+from inferstack.source.stages import at_stage, stage_names
 from inferstack.triton.archive.writing import complete_or_absent
 
 _MARK = b"\xef\xbb\xbf"
@@ -38,7 +40,17 @@ def edit_spec(spec: Path, changes: Changes, *, stage: str | None = None, region:
     _write(spec, edit)
     for it in warnings:
         tell(str(it))
-    tell(printable(f"{spec}: written"))
+    others = [] if stage is None else list(_others_changed(edit, stage))
+    shared = f"; {listed(others, last='and')} changed, too, since the stages share it" if others else ""
+    tell(printable(f"{spec}: written{shared}"))
+
+
+def _others_changed(edit: Edit, stage: str) -> Iterator[str]:
+    """The stages beside the one that is edited that get other values as well."""
+    before, after = (Document(edit.file, compose(edit.file, it)) for it in (edit.before, edit.after))
+    for name in stage_names(after):
+        if name != stage and at_stage(before, name).data != at_stage(after, name).data:
+            yield name
 
 
 def _required_to_be_right(edit: Edit, region: str | None) -> list[Problem]:
