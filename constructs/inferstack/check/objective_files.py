@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -14,14 +14,14 @@ from inferstack.facts.walk import every_variant, region_of, variant_scalings, va
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS, UNREADABLE_TRAFFIC
-from inferstack.sizing.measurements import Measurement, read_measurements
-from inferstack.sizing.prices import NO_PRICES, prices_for
-from inferstack.sizing.sizes import demand_of, sizes
-from inferstack.sizing.traffic import read_traffic
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
 
+if TYPE_CHECKING:
+    from inferstack.sizing.measurements import Measurement
+
 T = TypeVar("T")
+_TRAFFIC = ("objective", "traffic")
 
 
 class WithTraffic(NamedTuple):
@@ -41,20 +41,21 @@ def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
         return WithTraffic(spec)
     if objective.lowest_requests_per_minute is not None:
         return WithTraffic(spec)
-    path = ("objective", "traffic")
+    from inferstack.sizing.traffic import read_traffic  # noqa: PLC0415 - most specs name no file
+
     try:
         traffic = _read(objective.traffic, read_traffic, document, "traffic", UNREADABLE_TRAFFIC)
     except SpecError as error:
         return WithTraffic(spec, error.problems)
     if traffic.peak < 1:
-        problem = document.problem(path, UNREADABLE_TRAFFIC, "the file has no requests", "name another")
-        return WithTraffic(spec, (problem,))
+        message, fix = "the file has no requests", "name another"
+        return WithTraffic(spec, (document.problem(_TRAFFIC, UNREADABLE_TRAFFIC, message, fix),))
     most, least = float(traffic.peak), float(min(traffic.totals))
     numbers = replace(objective, traffic=None, requests_per_minute=most, lowest_requests_per_minute=least)
     return WithTraffic(replace(spec, objective=numbers))
 
 
-def measurements_of(spec: ModelSpec, document: Document) -> list[Measurement]:
+def measurements_of(spec: ModelSpec, document: Document) -> "list[Measurement]":
     """The measurements that an objective names; none if it names no file.
 
     Raises:
@@ -63,6 +64,8 @@ def measurements_of(spec: ModelSpec, document: Document) -> list[Measurement]:
     name = None if spec.objective is None else spec.objective.measurements
     if name is None:
         return []
+    from inferstack.sizing.measurements import read_measurements  # noqa: PLC0415 - most specs name no file
+
     # A load test that knows only a URL was of the endpoint, and so of its type of instance.
     types = {variant.instance_type for _, variant in variants(spec)}
     read = partial(read_measurements, instance_type=types.pop() if len(types) == 1 else None)
@@ -71,6 +74,8 @@ def measurements_of(spec: ModelSpec, document: Document) -> list[Measurement]:
 
 def objective_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     """What the rules say that compare a spec with measurements and prices, unless it ignores them."""
+    if spec.objective is None:
+        return
     try:
         compared = _compared(spec, document)
     except SpecError as error:
@@ -109,6 +114,11 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
     objective, fleet, counts = spec.objective, every_variant(spec), instance_counts(spec)
     if objective is None or objective.requests_per_minute is None or len(fleet) != 1 or counts is None:
         return None
+    if objective.measurements is None and objective.budget_per_hour is None:
+        return None
+    from inferstack.sizing.prices import NO_PRICES, prices_for  # noqa: PLC0415 - most specs name no file
+    from inferstack.sizing.sizes import demand_of, sizes  # noqa: PLC0415 - most specs name no file
+
     (path, variant), demand = fleet[0], demand_of(objective)
     type_ = variant.instance_type
     if type_ is None or any(map(is_opaque, (type_, counts.start, counts.max))):
@@ -133,7 +143,7 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
     )
 
 
-def _measured_on(instance_type: str, spec: ModelSpec, document: Document) -> Iterator[Measurement]:
+def _measured_on(instance_type: str, spec: ModelSpec, document: Document) -> "Iterator[Measurement]":
     """What was measured on a type of instance; not with components, of which an instance holds any number."""
     for it in measurements_of(spec, document):
         if it.instance_type == instance_type and not hosts_components(spec):

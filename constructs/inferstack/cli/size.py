@@ -13,6 +13,7 @@ from inferstack.cli.arguments import add_region
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.list import table
 from inferstack.cli.terminal import Refusal, tell
+from inferstack.facts.scaling import TRACKED
 from inferstack.facts.walk import region_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
@@ -22,7 +23,7 @@ from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_
 from inferstack.sizing.measurements import Measurement, read_measurements
 from inferstack.sizing.pictures import FORMATS, NoPictureError, cost_against_latency, drawn
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
-from inferstack.sizing.sizes import TRACKED, Demand, Size, best, demand_of, sizes
+from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
 from inferstack.triton.archive.writing import complete_or_absent
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")

@@ -41,6 +41,11 @@ from inferstack.format.variant import ManagedInstanceScaling, Variant
 from inferstack.problems import SpecPath
 from inferstack.problems.words import describe
 
+TRACKED = "SageMakerVariantInvocationsPerInstance"
+"""The metric of a policy whose target is a number of requests per minute and instance."""
+PER_INSTANCE = frozenset({TRACKED, "InvocationsPerInstance"})
+"""The names of metrics that count requests per minute and instance."""
+
 # ---------------------------------------------------------------- to zero
 
 

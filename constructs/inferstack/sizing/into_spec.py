@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from inferstack.facts.kinds import hosts_components
+from inferstack.facts.scaling import PER_INSTANCE, TRACKED
 from inferstack.facts.walk import is_async, variant_scalings, variants
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.kinds import ModelSpec
@@ -14,7 +15,7 @@ from inferstack.format.objective import Objective
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
 from inferstack.problems.words import listed
-from inferstack.sizing.sizes import PER_INSTANCE, TRACKED, Demand, Size, demand_of
+from inferstack.sizing.sizes import Demand, Size, demand_of
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 _SUMMED = frozenset({"CPUUtilization", "GPUUtilization", "GPUMemoryUtilization"})

@@ -22,12 +22,6 @@ HOURS_A_MONTH = 730
 _MINUTES_AN_HOUR = 60
 
 
-TRACKED = "SageMakerVariantInvocationsPerInstance"
-"""The metric of a scaling policy whose target is a number of requests per minute and instance."""
-PER_INSTANCE = frozenset({TRACKED, "InvocationsPerInstance"})
-"""The names of metrics that count requests per minute and instance."""
-
-
 class LatencyLimit(msgspec.Struct, frozen=True):
     """A latency that requests may have at most, at a percentile such as 95."""
 

@@ -5,15 +5,20 @@ They see what was measured on the spec's own instance type only, and specs with 
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from inferstack.check.rules.base import GUIDE
+from inferstack.facts.scaling import PER_INSTANCE
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.variant import Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.rules import RuleTable
-from inferstack.sizing.sizes import PER_INSTANCE, Demand, Size
+
+if TYPE_CHECKING:
+    # Most specs have no measurements, and need none of this.
+    from inferstack.sizing.sizes import Demand, Size
 
 _SCALING = f"{GUIDE}/endpoint-scaling-loadtest.html"
 
@@ -31,14 +36,14 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     scaling_path: SpecPath
     start: int
     most: int
-    demand: Demand
-    measured: Sequence[Size]
+    demand: "Demand"
+    measured: "Sequence[Size]"
     """What the measured configurations of this type would take, the best first; empty if there are none."""
     price: Decimal | None
     currency: str
 
     @property
-    def best(self) -> Size | None:
+    def best(self) -> "Size | None":
         """The configuration of this type that answers most requests within the limit."""
         fast = [it for it in self.measured if not it.objections]
         return max(fast, key=lambda it: it.measurement.requests_per_minute, default=None)
@@ -126,6 +131,6 @@ def _counted(instances: int) -> str:
     return f"{instances} instance{'s' if instances != 1 else ''}"
 
 
-def _by(size: Size) -> str:
+def _by(size: "Size") -> str:
     measured = size.measurement
     return f"since `{measured.configuration}` did {measured.requests_per_minute:f} on one"

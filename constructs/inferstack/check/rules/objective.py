@@ -8,12 +8,11 @@ from inferstack.check.rules.alarms.definitions import metrics_of_rule
 from inferstack.check.rules.base import GUIDE, METRICS_PAGE, error, warning
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.quantity import UnfitQuantity, absolute_threshold
-from inferstack.facts.scaling import least_capacity, most_capacity, named_policies
+from inferstack.facts.scaling import PER_INSTANCE, least_capacity, most_capacity, named_policies
 from inferstack.facts.walk import variant_scalings, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.load_testing import TrafficPattern
 from inferstack.problems import Problem
-from inferstack.sizing.sizes import PER_INSTANCE
 
 _SCALING = f"{GUIDE}/endpoint-scaling-loadtest.html"
 _LOAD = f"{GUIDE}/inference-recommender-load-test.html"
