@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-torch check unit mutate lock clean
+.PHONY: synth test test-deploy test-editor test-torch test-measure check unit mutate lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -38,6 +38,9 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 --no-deps \
 		--extra-index-url $(TORCH_INDEX) $(TORCH) filelock fsspec jinja2 markupsafe mpmath networkx sympy typing-extensions
 	@$(BIN)/python -m pytest tests/rehearsal/test_torchscript.py
+
+test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
+	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
 
 # By hand: a sample of 200 takes some minutes. Its libraries are not in the lock, which everybody installs.
 ROOM ?= resolve

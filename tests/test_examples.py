@@ -25,6 +25,7 @@ FOLDERS = (
     "tests/shapes",
     "docs/examples/greeting",
     "docs/examples/kinds",
+    "docs/examples/ranker",
     "docs/examples/spam",
 )
 SPECS_ON_PAGES = [

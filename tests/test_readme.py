@@ -20,10 +20,13 @@ from inferstack.project.files import files_of
 
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
-PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "packing")))
+PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "packing", "measuring")))
 EXAMPLE = ROOT / "docs" / "examples" / "sizing"
 # Not run here: the whole test run, and, where there is no Triton, what starts one.
-ELSEWHERE = ("make test", *(() if HAS_SERVER else (".venv/bin/inferstack rehearse",)))
+ELSEWHERE = (
+    "make test",
+    *(() if HAS_SERVER else (".venv/bin/inferstack rehearse", ".venv/bin/inferstack measure")),
+)
 
 
 def shown_commands() -> Iterator[tuple[str, str]]:

@@ -140,6 +140,15 @@ class Connection:
         """A boto3 client of SageMaker."""
         return _client(self.session, "sagemaker", region)
 
+    def runtime(self, region: str, *, connections: int, seconds: float) -> Any:
+        """A boto3 client of endpoints that tries nothing twice. ``seconds``: for each answer."""
+        from botocore.config import Config  # noqa: PLC0415 - comes with an extra
+
+        config = Config(
+            max_pool_connections=connections, read_timeout=seconds, retries={"total_max_attempts": 1}
+        )
+        return self.session.client("sagemaker-runtime", region_name=region, config=config)
+
     def pricing(self, region: str) -> Any:
         """A boto3 client of the price list."""
         return _client(self.session, "pricing", region)

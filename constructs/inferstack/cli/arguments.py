@@ -28,6 +28,7 @@ _COMMANDS = {
     "pack": "compare a shared fleet with endpoints",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
+    "measure": "put models under load",
     "body": "make requests, read answers",
     "explain": "explain a code, key, metric or word",
     "schema": "print the JSON Schema",

@@ -95,7 +95,7 @@ def rehearsals_of(
     See :class:`Rehearsal` for the rest.
     """
     for placed in blocks_of(loaded.spec, choice):
-        yield from _rehearsals_at(placed, loaded, file, python, seconds)
+        yield from rehearsals_at(placed, loaded, file, python, seconds)
 
 
 def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehearsal]:
@@ -107,7 +107,7 @@ def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehears
         )
         return
     for placed, archives, repositories in _given(loaded, options):
-        for one in _rehearsals_at(placed, loaded, options.spec, python, seconds):
+        for one in rehearsals_at(placed, loaded, options.spec, python, seconds):
             yield replace(one, repositories=repositories, archives=archives)
 
 
@@ -134,9 +134,10 @@ def _given(
         yield placed, archives, [as_deployed(repository, placed) for repository in inside]
 
 
-def _rehearsals_at(
+def rehearsals_at(
     placed: PlacedTriton, loaded: LoadedSpec, file: Path, python: Path, seconds: float
 ) -> Iterator[Rehearsal]:
+    """The rehearsals of one repository: one for each environment that loads it."""
     locate = partial(file_place, loaded.document)
     repositories = repositories_at(placed, file.parent)
     for environment in _environments(loaded.spec, placed):

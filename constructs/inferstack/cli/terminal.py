@@ -126,6 +126,28 @@ def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
         shown.clear()
 
 
+@contextmanager
+def passing() -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal's standard error what is being done, each line in place of the one before, and
+    clears it in the end. Without a terminal, nothing is shown.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from inferstack.problems import printable  # noqa: PLC0415 - not needed without a terminal
+
+    def show(text: str) -> None:
+        line = printable(text)[: max(1, get_terminal_size().columns - 1)]
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
 class _Bar:
     """Draws only when another percent is done: a terminal is slower than a disk."""
 

@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -201,6 +201,24 @@ def _number(name: str, text: str, line: int, reader: _Reader) -> Decimal:
     elif name == "users" and number != int(number):
         reader.fault(line, f"`{name}` is `{text}`", "write a whole number")
     return number
+
+
+def as_csv(measurements: Sequence[Measurement]) -> str:
+    """The text of a CSV file with these measurements."""
+    percentiles = sorted({at for it in measurements for at in it.latencies})
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow([*_REQUIRED, *(f"p{at:f}_ms" for at in percentiles), *_OPTIONAL])
+    for it in measurements:
+        latencies = (_plain(it.latencies.get(at)) for at in percentiles)
+        rate, price = _plain(it.requests_per_minute), _plain(it.price_per_hour)
+        users = "" if it.users is None else str(it.users)
+        rows.writerow([it.configuration, it.instance_type, rate, *latencies, price, users])
+    return file.getvalue()
+
+
+def _plain(number: Decimal | None) -> str:
+    return "" if number is None else f"{number:f}"
 
 
 # ---------------------------------------------------------------- JSON

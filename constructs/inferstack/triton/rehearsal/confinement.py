@@ -121,6 +121,15 @@ class Confinement:
         connected.settimeout(seconds)
         return connected
 
+    def unconnected(self) -> socket.socket:
+        """A socket in the server's network, for a client that connects by itself."""
+        self._order({"socket": True})
+        self._channel.settimeout(_SETUP_SECONDS)
+        message, descriptors, _, _ = socket.recv_fds(self._channel, 1 << 16, 1)
+        if not descriptors:
+            raise RehearsalRefused(str(_read(message)))
+        return socket.socket(fileno=descriptors[0])
+
     def _order(self, order: Mapping[str, Any], *descriptors: int) -> None:
         self._channel.settimeout(_SETUP_SECONDS)
         socket.send_fds(self._channel, [json.dumps(order).encode()], descriptors)

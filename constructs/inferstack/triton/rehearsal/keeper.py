@@ -10,8 +10,9 @@ IPC namespaces and starts the server on demand. All of this relies on the order 
     ->  the kernel ends every other process of the namespace and drops its network and its /dev/shm
     ->  the outer process removes the folder
 
-Orders are JSON messages: `start` a server, ask for its `status`, and `connect`, which hands out a connected
-socket: a socket belongs to the network in which it was made, so the caller can talk from outside.
+Orders are JSON messages: `start` a server, ask for its `status`, and `connect` or `socket`, which hand out a
+connected socket or one for the caller to connect: a socket belongs to the network in which it was made, so
+the caller can talk from outside.
 Namespaces: https://man7.org/linux/man-pages/man7/namespaces.7.html
 """
 
@@ -248,6 +249,9 @@ def _obey(channel: socket.socket) -> None:
                     _send(channel, refused=f"the server cannot be started: {error}")
             case {"connect": port, "seconds": seconds}:
                 _connect(channel, port, seconds)
+            case {"socket": _}:
+                with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
+                    socket.send_fds(channel, [b"{}"], [made.fileno()])
             case _:
                 _send(channel, status=None if server is None else server.poll())
 

@@ -135,7 +135,7 @@ def _made_local(
 
     Also returns, as text, why nothing computes instead of its backend.
     """
-    folder = _folder(model, target)
+    folder = folder_in(target, model)
     file = folder / CONFIG_FILE
     run_by, why = runner_for(model, folder, packages)
     if not file.is_file():
@@ -146,7 +146,8 @@ def _made_local(
     return found, why
 
 
-def _folder(model: TritonModel, target: Path) -> Path:
+def folder_in(target: Path, model: TritonModel) -> Path:
+    """A model's folder in an unpacked archive, which may be that folder itself."""
     folder = target / model.name
     return folder if folder.is_dir() or not (target / CONFIG_FILE).is_file() else target
 

@@ -72,7 +72,7 @@ def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
 
 
 def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
-    archives = list(zip(rehearsal.repositories, _laid_out(host, rehearsal), strict=True))
+    archives = list(zip(rehearsal.repositories, laid_out(host, rehearsal), strict=True))
     match archives:
         case [(Repository(multi_model=False) as only, files)]:
             yield rehearse_single(host, only, files, rehearsal.environment)
@@ -80,8 +80,9 @@ def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
             yield from rehearse_multi_model(host, archives, rehearsal.environment)
 
 
-def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
-    targets = {host.models / _folder(one): one for one in rehearsal.repositories}
+def laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
+    """The archives, each unpacked where the container finds it: see :func:`place_of`."""
+    targets = {place_of(host, one): one for one in rehearsal.repositories}
     packages = host.server.packages
     if rehearsal.archives:
         for archive, (target, repository) in zip(rehearsal.archives, targets.items(), strict=True):
@@ -93,8 +94,9 @@ def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
     yield from pack_and_lay_out(targets, scratch, allowed, locate, packages, rehearsal.watch)
 
 
-def _folder(repository: Repository) -> str:
-    return folder_of(repository.archive) if repository.multi_model else "model"
+def place_of(host: Host, repository: Repository) -> Path:
+    """The folder that an archive is unpacked into."""
+    return host.models / (folder_of(repository.archive) if repository.multi_model else "model")
 
 
 # ---------------------------------------------------------------- An endpoint with one archive
@@ -120,8 +122,8 @@ def _of_single(
     loaded = loaded_models(host)
     for model in repository.models:
         if model.name == default:
-            kind = environment.get(INFERENCE_TYPE)
-            yield ask_answering(host, laid_out, model.name, Way("/invocations", "/invocations", {}, kind))
+            way = way_to(repository, environment.get(INFERENCE_TYPE))
+            yield ask_answering(host, laid_out, model.name, way)
         else:
             yield ask_member(host, laid_out, model.name, loaded=model.name in loaded)
 
@@ -158,6 +160,27 @@ def rehearse_multi_model(
         yield _Visit(host, repository, laid_out).outcome()
 
 
+def load_archive(host: Host, archive: str) -> Reply:
+    """Asks a multi-model container to load an archive."""
+    where = f"/opt/ml/{folder_of(archive)}"
+    body = json.dumps({"model_name": _hash(archive), "url": where}).encode()
+    headers = {_TARGET: archive, "Content-Type": "application/json"}
+    return host.sagemaker.ask("POST", "/models", body, headers)
+
+
+def unload_archive(host: Host, archive: str) -> Reply:
+    """Asks a multi-model container to drop an archive."""
+    return host.sagemaker.ask("DELETE", f"/models/{_hash(archive)}", headers={_TARGET: archive})
+
+
+def way_to(repository: Repository, inference_type: str | None = None) -> Way:
+    """How clients reach the model that answers for an archive."""
+    if not repository.multi_model:
+        return Way("/invocations", "/invocations", {}, inference_type)
+    archive = repository.archive
+    return Way("/models/…/invoke", f"/models/{_hash(archive)}/invoke", {_TARGET: archive})
+
+
 @dataclass(frozen=True, slots=True)
 class _Visit:
     """One archive in the server, from loading to unloading."""
@@ -169,7 +192,7 @@ class _Visit:
     def outcome(self) -> ArchiveOutcome:
         archive = self.repository.archive
         logged = len(self.host.log())
-        loaded = self._load()
+        loaded = load_archive(self.host, archive)
         seconds = loaded.milliseconds / 1000
         if loaded.status != _OK:
             words = f"{loaded.text}\n{why_it_ended(self.host.log()[logged:])}"
@@ -192,19 +215,12 @@ class _Visit:
         yield "unloaded", self._path, "DELETE", _OK
         yield "gone", self._path, "GET", _GONE
 
-    def _load(self) -> Reply:
-        where = f"/opt/ml/{folder_of(self.repository.archive)}"
-        body = json.dumps({"model_name": _hash(self.repository.archive), "url": where}).encode()
-        headers = {**self._headers(), "Content-Type": "application/json"}
-        return self.host.sagemaker.ask("POST", "/models", body, headers)
-
     def _models(self) -> Iterator[ModelOutcome]:
         loaded = loaded_models(self.host)
         for model in self.repository.models:
             name = model.name
             if name == self.repository.default_model:
-                way = Way("/models/…/invoke", f"{self._path}/invoke", self._headers())
-                yield ask_answering(self.host, self.laid_out, name, way)
+                yield ask_answering(self.host, self.laid_out, name, way_to(self.repository))
             else:
                 yield ask_member(self.host, self.laid_out, name, loaded=name in loaded)
 

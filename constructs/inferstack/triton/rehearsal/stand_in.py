@@ -8,6 +8,7 @@ https://github.com/triton-inference-server/backend/blob/main/docs/python_based_b
 
 import json
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class TritonPythonModel:
     def execute(self, requests: list[Any]) -> list[Any] | None:
         """One answer for each request."""
         if not self._decoupled:
-            return [self._answer(request) for request in requests]
+            return self._together(requests) or [self._answer(request) for request in requests]
         for request in requests:
             final = self._triton.TRITONSERVER_RESPONSE_COMPLETE_FINAL
             request.get_response_sender().send(self._answer(request), flags=final)
@@ -47,10 +48,29 @@ class TritonPythonModel:
     def _answer(self, request: Any) -> Any:
         if self._runner is None:
             batch = [request.inputs()[0].shape()[0]] if self._batches else []
-            values = {output["name"]: self._zeros(batch, output) for output in self._outputs}
-        else:
-            values = self._runner.run({tensor.name(): tensor.as_numpy() for tensor in request.inputs()})
+            return self._response({output["name"]: self._zeros(batch, output) for output in self._outputs})
+        return self._response(self._runner.run(_given(request)))
+
+    def _response(self, values: dict[str, Any]) -> Any:
         return self._triton.InferenceResponse([self._triton.Tensor(*pair) for pair in values.items()])
+
+    def _together(self, requests: list[Any]) -> list[Any] | None:
+        """The answers to a batch, computed at once as the real backends do, since that is what makes dynamic
+        batching worth it; None where they cannot be.
+        """
+        if self._runner is None or not self._batches or len(requests) == 1:
+            return None
+        given = [_given(request) for request in requests]
+        if len({tuple((name, it.shape[1:]) for name, it in sorted(one.items())) for one in given}) > 1:
+            return None
+        ends = list(accumulate(len(next(iter(one.values()))) for one in given))
+        values = self._runner.run(
+            {name: self._numpy.concatenate([one[name] for one in given]) for name in given[0]}
+        )
+        if any(len(it) != ends[-1] for it in values.values()):
+            return None
+        parts = {name: self._numpy.split(it, ends[:-1]) for name, it in values.items()}
+        return [self._response({name: parts[name][i] for name in parts}) for i in range(len(requests))]
 
     def _zeros(self, batch: list[int], output: dict[str, Any]) -> Any:
         # A reshaped output leaves the backend in the other shape; Triton turns it into `dims`.
@@ -60,6 +80,17 @@ class TritonPythonModel:
         if output["data_type"] == "TYPE_STRING":
             return self._numpy.full(shape, b"", dtype=object)
         return self._numpy.zeros(shape, dtype=self._triton.triton_string_to_numpy(output["data_type"]))
+
+
+def _given(request: Any) -> dict[str, Any]:
+    """The inputs of a request by name; arrays of numpy."""
+    return {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
+
+
+def _threads(config: dict[str, Any], parameter: str) -> int:
+    """The threads of one operator, from a parameter of the real backend; 0 leaves them to the library."""
+    written = config.get("parameters", {}).get(parameter, {}).get("string_value", "")
+    return int(written) if written.isdecimal() else 0
 
 
 class TorchScript:
@@ -73,6 +104,8 @@ class TorchScript:
         # Both exist only where Triton runs this.
         self._torch: Any = import_module("torch")
         self._triton: Any = import_module("triton_python_backend_utils")
+        if threads := _threads(config, "INTRA_OP_THREAD_COUNT"):
+            self._torch.set_num_threads(threads)
         self._module = self._torch.jit.load(str(file), map_location="cpu").eval()
         self._outputs = {output["name"]: output["data_type"] for output in config["output"]}
         names = [tensor["name"] for tensor in config["input"]]
@@ -143,7 +176,9 @@ class Onnx:
         # Exists only where Triton runs this.
         runtime: Any = import_module("onnxruntime")
         path = file / file.name if file.is_dir() else file
-        self._session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = _threads(config, "intra_op_thread_count")
+        self._session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         self._batches = int(config.get("max_batch_size", 0)) > 0
         needed = {it.name: it for it in self._session.get_inputs()}
         further = {it.name: it for it in self._session.get_overridable_initializers()}

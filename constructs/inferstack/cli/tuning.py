@@ -1,0 +1,137 @@
+"""``inferstack measure --try``: the search, its comparison, and the best written into the configuration."""
+
+import argparse
+import difflib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from inferstack.cli.editing import edit_spec
+from inferstack.cli.measured import Goal, comparison
+from inferstack.cli.terminal import Refusal, tell
+from inferstack.problems import dotted, printable
+from inferstack.problems.words import choose
+from inferstack.sizing.bench import Bench, Point
+from inferstack.sizing.representative import processors
+from inferstack.sizing.search import Trial, best_of, search
+from inferstack.sizing.tried import BATCHING, rows, space_of
+from inferstack.source.written import in_flow
+from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.triton.config import ConfigError
+from inferstack.triton.measuring.config_edit import edited_text
+from inferstack.triton.measuring.configurations import Configuration, changes, configured
+from inferstack.triton.measuring.serving import Serving
+from inferstack.triton.model import CONFIG_FILE, FieldPath
+
+
+class Tuning:
+    """A search for the best configuration of one model of a server. What it measures goes into ``points``."""
+
+    def __init__(
+        self, bench: Bench, served: Serving, goal: Goal, points: list[Point], options: argparse.Namespace
+    ) -> None:
+        self._bench, self._served, self._goal, self._options = bench, served, goal, options
+        self._points = points
+        self._model = served.model(self._chosen())
+        ensembles = (it.config.max_batch_size for it in served.repository.models if it.is_ensemble)
+        self._space = space_of(
+            self._model,
+            options.tried,
+            processors=processors(),
+            users=options.concurrency,
+            smallest_batch=max((options.rows, *ensembles)),
+        )
+        if BATCHING in options.tried and self._model.config.max_batch_size < 1:
+            tell(f"`{self._model.name}` takes no batches: `max_batch_size` is 0, so batching is not tried")
+
+    def search(self, show: Callable[[str], None]) -> None:
+        """Measures until nothing that is left is likely to be better."""
+
+        def measure(wanted: Configuration, users: int) -> Trial:
+            show(f"measurement {len(self._points) + 1}: {wanted.name}, {users} users")
+            self._points.append(self._bench.configured(self._model.name, wanted, users))
+            return self._points[-1].trial(self._goal.percentile)
+
+        search(self._space, measure, self._goal.limit)
+
+    def lines(self) -> Iterator[str]:
+        """The comparison, and the best."""
+        trials = self._trials
+        if not trials:
+            return
+        yield from comparison(rows(trials, self._goal.limit), self._goal)
+        yield ""
+        best, goal = best_of(trials, self._goal.limit), self._goal
+        if best is None:
+            yield f"{len(trials)} measurements, none within {goal.limit:g} ms at P{goal.percentile:g}"
+            return
+        bound = "" if math.isinf(goal.limit) else f" within {goal.limit:g} ms at P{goal.percentile:g}"
+        yield f"best of {len(trials)} measurements{bound}: {best.configuration.name}"
+        yield from self._block(best.configuration)
+
+    def write(self) -> None:
+        """Puts the best into the spec, or into the model's own file, and shows the diff.
+
+        Raises:
+            SpecError: when the spec cannot be edited.
+        """
+        best = best_of(self._trials, self._goal.limit)
+        if best is None:
+            raise Refusal("nothing is written: no configuration is within the objective's limit")
+        if self._model.folder is None:
+            wanted = {self._path(field): value for field, value in self._changes(best.configuration).items()}
+            edit_spec(self._options.spec, wanted, stage=self._options.stage)
+        else:
+            self._write_config(best.configuration)
+
+    @property
+    def _trials(self) -> list[Trial]:
+        return [it.trial(self._goal.percentile) for it in self._points]
+
+    def _chosen(self) -> str:
+        """The model to try configurations on: the only one, the named one, or the one that takes longest."""
+        found = [it.name for it in self._served.repository.models if not it.is_ensemble]
+        named = self._options.tune
+        if named is not None and named not in found:
+            raise Refusal(f"--tune: no model `{named}`; {choose(named, found)}")
+        if named is not None or len(found) == 1:
+            return str(named or found[0])
+        counted = self._bench.point("", min(self._options.concurrency)).counted
+        slowest = max(found, key=lambda it: counted[it].compute_ns if it in counted else 0)
+        tell(f"trying configurations of `{slowest}`, which takes longest; --tune NAME chooses another")
+        return slowest
+
+    # ------------------------------------------------------------ where the model is configured
+
+    def _changes(self, best: Configuration) -> Mapping[FieldPath, Any]:
+        return changes(self._model.config, self._model.backend, best)
+
+    def _path(self, field: FieldPath) -> tuple[str | int, ...]:
+        """The path in the spec."""
+        place = self._model.where(field)
+        return place if isinstance(place, tuple) else ()
+
+    def _block(self, best: Configuration) -> Iterator[str]:
+        found = self._changes(best)
+        if not found:
+            yield f"which is what `{self._model.name}` has"
+            return
+        own = self._model.folder is not None
+        yield f"in {self._model.name}/{CONFIG_FILE}:" if own else f"in the spec, at {dotted(self._path(()))}:"
+        for field, value in found.items():
+            yield f"  {dotted(field)}: {in_flow(value)}" if value is not None else f"  no {dotted(field)}"
+
+    def _write_config(self, best: Configuration) -> None:
+        model = self._model
+        file, text = (model.folder or self._options.spec) / CONFIG_FILE, model.text or ""
+        try:
+            made = edited_text(text, model.config, configured(model.config, model.backend, best))
+        except ConfigError as error:
+            raise Refusal(f"{file}: {error.message}") from None
+        lines = difflib.unified_diff(
+            text.splitlines(), made.splitlines(), str(file), f"{file} (edited)", lineterm=""
+        )
+        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
+        with complete_or_absent(file) as target:
+            target.write(made.encode())
+        tell(f"{file}: written")

@@ -1,0 +1,92 @@
+"""Runs of load on a local server, one after the other, in one configuration or another."""
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from inferstack.sizing.closed_loop import Pace, Run, closed_loop
+from inferstack.sizing.search import Trial
+from inferstack.triton.measuring.configurations import Configuration, configured
+from inferstack.triton.measuring.sending import Request, users_of
+from inferstack.triton.measuring.serving import CannotLoad, Serving
+from inferstack.triton.measuring.statistics import Counted
+from inferstack.triton.rehearsal.container import PORT
+from inferstack.triton.rehearsal.outcome import RehearsalRefused
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One run, of which configuration, and what Triton counted meanwhile, by model."""
+
+    name: str
+    run: Run
+    counted: Mapping[str, Counted] = msgspec.field(default_factory=dict)
+    configuration: Configuration | None = None
+    trouble: str | None = None
+    """Why there was no run."""
+    note: str | None = None
+    """Why the run may not mean what it seems to."""
+
+    def trial(self, percentile: float) -> Trial:
+        """What a search needs of it."""
+        run = self.run
+        made = self.configuration or Configuration()
+        return Trial(made, run.users, run.per_second, run.latency(percentile), run.failed)
+
+
+class Bench:
+    """A server under load. It is loaded again only for another configuration."""
+
+    def __init__(self, served: Serving, request: Request, pace: Pace) -> None:
+        self._served, self._request, self._pace = served, request, pace
+        self._loaded: Configuration | None = None
+
+    def try_once(self) -> None:
+        """Sends one request.
+
+        Raises:
+            RehearsalRefused: when it fails, so that a load would tell nothing.
+        """
+        found = asyncio.run(self._once())
+        if found is not None:
+            raise RehearsalRefused(f"`{self._served.answering}` does not answer: {found}; try `rehearse`")
+
+    def point(self, name: str, users: int, configuration: Configuration | None = None) -> Point:
+        """A run with so many users, in the configuration that is loaded."""
+        run, counted = asyncio.run(self._run(users))
+        return Point(name, run, counted, configuration)
+
+    def configured(self, model: str, wanted: Configuration, users: int) -> Point:
+        """A run with a model in a configuration, which is loaded before."""
+        try:
+            self._configure(model, wanted)
+        except CannotLoad as refused:
+            nothing = Run(users=users, seconds=0.0, answers=0, latencies={})
+            return Point(wanted.name, nothing, {}, wanted, f"Triton does not load it: {refused}")
+        return self.point(wanted.name, users, wanted)
+
+    def _configure(self, model: str, wanted: Configuration) -> None:
+        if wanted != self._loaded:
+            self._loaded = None
+            backend = self._served.model(model).backend
+            self._served.configure({model: configured(self._served.config(model), backend, wanted)})
+            self._loaded = wanted
+
+    async def _once(self) -> str | None:
+        host = self._served.host
+        async with users_of(host.confinement, PORT, self._request, host.seconds) as send:
+            return await send()
+
+    async def _run(self, users: int) -> tuple[Run, Mapping[str, Counted]]:
+        before: dict[str, Counted] = {}
+        host = self._served.host
+        async with users_of(host.confinement, PORT, self._request, host.seconds) as send:
+            run = await closed_loop(
+                send, users, self._pace, warmed=lambda: before.update(self._served.statistics())
+            )
+        after = self._served.statistics()
+        return run, {
+            name: one
+            for name, it in after.items()
+            if (one := it.since(before.get(name, Counted()))).requests > 0
+        }

@@ -1,0 +1,81 @@
+"""Measures whole grids of configurations, so that tests can tell how close a search comes to the best.
+
+    python -m tools.measure_grids [NAME ...]
+
+Takes some minutes for each model, on a machine that does nothing else, or with `nice -n -20`. Written again
+only when the models of `tests/support/measured_models.py` change. A second run keeps the higher rate of each
+configuration, since other work on the machine only lowers it.
+"""
+
+import csv
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from inferstack.check.load import load_spec
+from inferstack.cli.rehearse import rehearsals_of
+from inferstack.sizing.bench import Bench
+from inferstack.sizing.closed_loop import Pace
+from inferstack.sizing.tried import TRIED, space_of
+from inferstack.triton.measuring.configurations import Configuration
+from inferstack.triton.measuring.serving import serving
+from tests.support.measured_models import MODELS, Small
+from tests.support.rehearsal import SERVER_PYTHON
+
+ROOT = Path(__file__).parents[1]
+GRIDS = ROOT / "tests" / "measure" / "grids"
+USERS = (1, 4, 16, 64)
+PROCESSORS = 2
+COLUMNS = ("batch", "delay", "instances", "threads", "users", "per_second", "p95_ms")
+_PACE = Pace(window=1.0, longest=6.0)
+
+Grid = dict[tuple[Configuration, int], tuple[float, float]]
+
+
+def main() -> None:
+    """Measures the named models, or all."""
+    for name in sys.argv[1:] or MODELS:
+        file = GRIDS / f"{name}.csv"
+        known = read_grid(file) if file.is_file() else {}
+        found = measured(MODELS[name], name)
+        write_grid(file, {key: max(it, known.get(key, it)) for key, it in found.items()})
+
+
+def measured(model: Small, name: str) -> Grid:
+    """Rate and latency of each configuration, with each number of users."""
+    found: Grid = {}
+    with TemporaryDirectory() as folder:
+        file = model.write_spec(Path(folder))
+        [rehearsal] = rehearsals_of(load_spec(file), file, python=SERVER_PYTHON, seconds=60.0)
+        with serving(rehearsal) as served:
+            bench = Bench(served, served.request(1), _PACE)
+            space = space_of(served.model("net"), TRIED, processors=PROCESSORS, users=USERS)
+            for configuration in space.configurations:
+                for users in USERS:
+                    run = bench.configured("net", configuration, users).run
+                    found[configuration, users] = (run.per_second, run.latency(95))
+                print(f"{name}: {len(found)} of {space.size}, {configuration.name}", file=sys.stderr)
+    return found
+
+
+def read_grid(file: Path) -> Grid:
+    """A grid from its file."""
+    with file.open(encoding="utf-8", newline="") as text:
+        rows = [[float(it) for it in row] for row in list(csv.reader(text))[1:]]
+    return {(Configuration(*map(int, row[:4])), int(row[4])): (row[5], row[6]) for row in rows}
+
+
+def write_grid(file: Path, grid: Grid) -> None:
+    """Writes a grid into its file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as text:
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for (it, users), (rate, latency) in grid.items():
+            rows.writerow(
+                [it.batch, it.delay, it.instances, it.threads, users, f"{rate:.5g}", f"{latency:.5g}"]
+            )
+
+
+if __name__ == "__main__":
+    main()
