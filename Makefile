@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-torch test-measure check unit mutate lock clean
+.PHONY: synth test test-deploy test-editor test-torch test-measure test-release check unit site mutate lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -30,6 +30,10 @@ unit: $(READY)
 test-editor: $(READY) $(NPM) ## completion and problems, from the language server that editors run
 	@$(BIN)/python -m pytest tests/editor
 
+site: $(READY) $(NPM) ## the pages of docs/ as a website in build/site/; a link that leads nowhere is an error
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all docs build/site
+	@echo 'build/site/index.html'
+
 # Beside the lock, which serves machines of every kind: resolved for all of them torch brings gigabytes of CUDA.
 # Its own index has the builds without; a machine that has the file elsewhere needs no index.
 TORCH := torch==2.13.0+cpu
@@ -49,7 +53,7 @@ mutate: $(READY) ## small changes to the code of one package (ROOM=review) that 
 	@$(BIN)/python -m tools.mutate $(ROOM)
 
 lock: $(READY) ## the newest versions that pyproject.toml allows
-	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --extra node \
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --group docs --extra node \
 		--no-annotate --no-header --output-file requirements-dev.lock pyproject.toml
 
 $(NPM): $(READY) package-lock.json
@@ -57,7 +61,7 @@ $(NPM): $(READY) package-lock.json
 	@touch $@
 
 clean:
-	@rm -rf $(VENV) node_modules cdk.out dist .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) node_modules cdk.out build dist .mypy_cache .pytest_cache .ruff_cache
 
 # Of `pip install .`, which also moves packages: being newer, it makes the next run install everything again.
 COPY := $(wildcard $(VENV)/lib/python*/site-packages/inferstack)

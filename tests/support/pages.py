@@ -29,3 +29,11 @@ def assert_printed(printed: str, shown: str) -> None:
         shown.replace(ELLIPSIS, "...").strip(), printed.strip(), doctest.ELLIPSIS
     )
     assert same, f"the page shows\n{shown}\nand it prints\n{printed}"
+
+
+def files(page: Path) -> dict[str, str]:
+    """The files that a page tells readers to write: blocks below a line that names one and ends with a colon."""
+    found = re.findall(
+        r"`([\w./-]+)`[^`\n]*:\n\n```\w*\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    return {name: content for name, content in found if "." in name}

@@ -1,0 +1,128 @@
+"""The website: built from the pages as they are, complete without a network, and strict about links."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the group `docs` is not installed")
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SCRIPT = ROOT / "node_modules" / "@mermaid-js" / "tiny"
+pytestmark = pytest.mark.skipif(not SCRIPT.is_dir(), reason="`npm ci` brings what draws the diagrams")
+
+
+def build(source: Path, target: Path, *options: str) -> str:
+    """Builds a site as `make site` does; returns its warnings."""
+    strict = ("--quiet", "--fail-on-warning", "--keep-going", "--doctree-dir", f"{target}-doctrees")
+    command = (sys.executable, "-m", "sphinx", *strict, "--conf-dir", DOCS, *options, source, target)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode == 0) == (done.stderr == ""), done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "site"
+    assert build(DOCS, folder, "-D", "repository_files=https://git.example.com/acme/blob/main") == ""
+    return folder
+
+
+class Links(HTMLParser):
+    """What a page loads, where it links to, and the places that others may link to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.places: list[str] = []
+        self.feed(page.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value for name, value in attrs if value}
+        self.places += [given["id"]] if "id" in given else []
+        self.loaded += [given["src"]] if "src" in given else []
+        if "href" in given and tag != "use":
+            (self.loaded if tag == "link" else self.links).append(given["href"])
+
+
+@cache
+def parsed(page: Path) -> Links:
+    return Links(page)
+
+
+def broken(site: Path) -> Iterator[str]:
+    """Links within the site that lead to no page, or to no place of it."""
+    for page in site.rglob("*.html"):
+        for link in (*parsed(page).links, *parsed(page).loaded):
+            parts = urlsplit(link)
+            target = (page.parent / unquote(parts.path)) if parts.path else page
+            if parts.scheme:
+                continue
+            if not target.is_file() or (
+                parts.fragment and target.suffix == ".html" and parts.fragment not in parsed(target).places
+            ):
+                yield f"{page.relative_to(site)}: {link}"
+
+
+def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
+    assert [it for it in broken(site) if not it.endswith(": #")] == []
+
+
+def test_every_page_is_in_the_site(site: Path) -> None:
+    pages = {page.relative_to(DOCS).with_suffix(".html") for page in DOCS.rglob("*.md")}
+    assert {page for page in pages if not (site / page).is_file()} == set()
+
+
+def test_the_site_needs_no_network(site: Path) -> None:
+    loaded = {it for page in site.rglob("*.html") for it in parsed(page).loaded}
+    assert [it for it in loaded if "//" in it] == []
+    assert (site / "_static" / "mermaid.tiny.js").stat().st_size > 1_000_000
+
+
+def test_files_are_shown_by_the_repository(site: Path) -> None:
+    found = parsed(site / "spec.html").links
+    assert "https://git.example.com/acme/blob/main/model_specs/bert-large.yaml" in found
+    assert "https://git.example.com/acme/blob/main/tests/shapes" in found
+    assert not (site / "_downloads").exists()
+
+
+def test_the_anchors_of_the_pages_are_those_of_the_site(site: Path) -> None:
+    assert "is510" in parsed(site / "codes.html").places
+    assert "singlemodelspec" in parsed(site / "spec.html").places
+    assert re.search(r"\bautoscaling\b", (site / "searchindex.js").read_text("utf-8"))
+
+
+WRONG = ("[x](other.md#nowhere)", "[x](nowhere.md)", "[x](#nowhere)", "[x](../nowhere.yaml)")
+
+
+def test_a_link_that_leads_nowhere_is_reported(tmp_path: Path) -> None:
+    source = tmp_path / "pages"
+    source.mkdir()
+    text = "\n\n".join(WRONG)
+    (source / "index.md").write_text(
+        f"# A\n\n[right](other.md#there)\n\n{text}\n\n```{{toctree}}\nother\n```\n"
+    )
+    (source / "other.md").write_text('# B\n\n<a id="there"></a>Here. [right](index.md#a)\n')
+    warnings = build(source, tmp_path / "site", "-D", "html_static_path=").splitlines()
+    assert [line.split(":")[1] for line in warnings] == ["5", "7", "9", "11"]
+    assert all("nowhere" in line for line in warnings)
+
+
+def test_without_an_address_links_lead_to_the_clone(tmp_path: Path) -> None:
+    source = tmp_path / "pages"
+    source.mkdir()
+    (source / "index.md").write_text("# A\n\n[folder](../specs), [file](../specs/a.yaml)\n")
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "a.yaml").touch()
+    assert build(source, tmp_path / "build" / "site", "-D", "html_static_path=") == ""
+    assert {"../../specs", "../../specs/a.yaml"} <= {
+        *parsed(tmp_path / "build" / "site" / "index.html").links
+    }
