@@ -46,6 +46,9 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
 	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
 
+test-release: $(READY) ## a release of HEAD: built twice, checked, installed in empty environments and used there
+	@$(BIN)/python -m tools.try_release
+
 # By hand: a sample of 200 takes some minutes. Its libraries are not in the lock, which everybody installs.
 ROOM ?= resolve
 mutate: $(READY) ## small changes to the code of one package (ROOM=review) that no test notices

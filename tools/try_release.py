@@ -1,7 +1,7 @@
 """A release, rehearsed: built twice, checked, and tried in empty environments. ``make test-release`` runs it.
 
-With ``--dist`` it tries files that were built before, as the jobs of the release workflow do. It needs ``uv`` and
-an index of packages, and nothing that is installed here, so it imports nothing but the standard library.
+With ``--dist`` it tries files that were built before, as the jobs of the release workflow do. It needs ``uv``
+and an index of packages. What it tries has nothing of what is installed here.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +24,7 @@ DEPENDENCIES = ("lowest", "newest")
 # What the tests of the extras need; `rehearse` brings gigabytes, and has tests of its own.
 EXTRAS = ("aws", "arrays", "completion", "node")
 _SPEC = ROOT / "model_specs" / "resnet-mme.yaml"
+_REGION = "us-east-1"
 _TWINE = "twine>=6.1,<8"
 
 
@@ -36,17 +39,17 @@ def main(words: list[str] | None = None) -> int:
         folder = Path(name)
         dist = options.dist or built(folder)
         check(dist)
-        for python, found in pythons(options.python):
-            for dependencies in options.dependencies or DEPENDENCIES:
-                used = try_wheel(wheel_of(dist), found, dependencies, folder / f"{python}-{dependencies}")
-                print(f"Python {python}, {dependencies} dependencies: {used}", flush=True)
+        wanted = list(product(pythons(options.python), options.dependencies or DEPENDENCIES))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for line in pool.map(lambda it: tried(wheel_of(dist), it[0], it[1], folder), wanted):
+                print(line, flush=True)
     return 0
 
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.try_release", description=__doc__)
     parser.add_argument("--dist", type=Path, metavar="DIR", help="wheel and sdist (default: those of HEAD)")
-    parser.add_argument("--python", action="append", metavar="VERSION", help="default: all that are installed")
+    parser.add_argument("--python", action="append", metavar="VERSION", help="default: all installed ones")
     parser.add_argument("--dependencies", action="append", choices=DEPENDENCIES, help="default: both")
     return parser
 
@@ -55,7 +58,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def built(folder: Path) -> Path:
-    """The wheel and the sdist of HEAD, if it builds to the same bytes elsewhere, and the wheel from the sdist, too."""
+    """The wheel and the sdist of HEAD, once built to the same bytes in two places."""
     dist = build(clone(folder / "one"), folder / "dist")
     again = build(clone(folder / "another" / "place", umask=0o077), folder / "again")
     with tarfile.open(sdist_of(dist)) as archive:
@@ -110,7 +113,8 @@ def sdist_of(dist: Path) -> Path:
 
 def check(dist: Path) -> None:
     """Asks twine whether PyPI would take the files, and show the README."""
-    run(uv(), "tool", "run", "--quiet", "--from", _TWINE, "twine", "check", "--strict", *sorted(dist.iterdir()))
+    twine = ("tool", "run", "--quiet", "--from", _TWINE, "twine")
+    run(uv(), *twine, "check", "--strict", wheel_of(dist), sdist_of(dist))
 
 
 # ---------------------------------------------------------------- try
@@ -129,21 +133,24 @@ def pythons(wanted: list[str] | None) -> Iterator[tuple[str, Path]]:
 
 
 def interpreter(version: str) -> Path | None:
-    beside_pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-    on_path = shutil.which(f"python{version}")
-    for candidate in (*beside_pyenv, *([Path(on_path)] if on_path else ())):
+    candidates = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    if on_path := shutil.which(f"python{version}"):
+        candidates.append(Path(on_path))
+    for candidate in candidates:
         # pyenv has a name on the path for each version, which may only say that it is not chosen.
         if subprocess.run([candidate, "-c", ""], capture_output=True, check=False).returncode == 0:
             return candidate
     return None
 
 
-def try_wheel(wheel: Path, python: Path, dependencies: str, folder: Path) -> str:
+def tried(wheel: Path, of: tuple[str, Path], dependencies: str, folder: Path) -> str:
     """Installs the wheel into an empty environment and uses it in a folder without a clone.
 
     Returns:
-        The versions of the dependencies that matter most.
+        A line about the versions of what matters most.
     """
+    version, python = of
+    folder = folder / f"{version}-{dependencies}"
     environment = folder / "environment"
     run(uv(), "venv", "--quiet", "--python", python, environment)
     install(wheel, environment / "bin" / "python", dependencies, folder)
@@ -151,11 +158,12 @@ def try_wheel(wheel: Path, python: Path, dependencies: str, folder: Path) -> str
     (project / "model_specs").mkdir(parents=True)
     shutil.copy(_SPEC, project / "model_specs")
     use(environment / "bin", project, version=wheel.name.split("-")[1])
-    return installed(environment / "bin" / "python")
+    used = installed(environment / "bin" / "python")
+    return f"Python {version}, {dependencies} dependencies: {used}"
 
 
 def install(wheel: Path, python: Path, dependencies: str, folder: Path) -> None:
-    """Installs the wheel with its extras, and the lowest or the newest versions that pyproject.toml allows."""
+    """Installs the wheel with its extras, and the lowest or the newest versions that it allows."""
     into = ("pip", "install", "--quiet", "--python", python)
     if dependencies == "newest":
         run(uv(), *into, f"inferstack[{','.join(EXTRAS)}] @ {wheel.resolve().as_uri()}")
@@ -163,8 +171,8 @@ def install(wheel: Path, python: Path, dependencies: str, folder: Path) -> None:
     # To uv, only what is named is a direct dependency: what the wheel itself asks for is not.
     lowest = folder / "lowest.txt"
     extras = [word for extra in EXTRAS for word in ("--extra", extra)]
-    options = ("--quiet", "--resolution", "lowest-direct", "--python", python, "--output-file", lowest)
-    run(uv(), "pip", "compile", *options, *extras, ROOT / "pyproject.toml")
+    options = ("--quiet", "--resolution", "lowest-direct", "--only-binary", ":all:", "--python", python)
+    run(uv(), "pip", "compile", *options, *extras, ROOT / "pyproject.toml", "--output-file", lowest)
     run(uv(), *into, "--requirement", lowest)
     run(uv(), *into, "--no-deps", wheel)
 
@@ -176,14 +184,14 @@ def use(programs: Path, project: Path, *, version: str) -> None:
     if told.split()[1] != version:
         sys.exit(f"{program} says that it is {told}, and its wheel says {version}")
     run(program, "validate", "--strict", folder=project)
-    run(program, "render", "--region", "us-east-1", "--out", "rendered", folder=project)
+    run(program, "render", "--region", _REGION, "--out", "rendered", folder=project)
     run(programs / "python", "-m", "inferstack_stacks", folder=project)
     rendered, synthesized = (
-        json.loads((project / made / "resnet-mme.template.json").read_text("utf-8"))["Resources"].keys()
+        set(json.loads((project / made / "resnet-mme.template.json").read_text("utf-8"))["Resources"])
         for made in ("rendered", "cdk.out")
     )
     if rendered != synthesized:
-        sys.exit(f"{program} renders {rendered}, and CDK makes {synthesized}")
+        sys.exit(f"{program}: only rendered or only synthesized: {sorted(rendered ^ synthesized)}")
 
 
 def installed(python: Path) -> str:
@@ -206,6 +214,7 @@ def run(*command: str | Path, folder: Path = ROOT, umask: int = 0o022) -> str:
     """
     without = ("PYTHONPATH", "VIRTUAL_ENV", "SETUPTOOLS_SCM_PRETEND_VERSION")
     environment = {name: value for name, value in os.environ.items() if name not in without}
+    environment["CDK_DEFAULT_REGION"] = _REGION
     done = subprocess.run(
         command, cwd=folder, env=environment, umask=umask, capture_output=True, text=True, check=False
     )

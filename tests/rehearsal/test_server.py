@@ -43,7 +43,7 @@ def test_the_server_is_found_in_the_environment_of_the_interpreter() -> None:
         (
             None,
             False,
-            "has no nvidia-pytriton, which brings the server: install inferstack there with the extra `rehearse`",
+            "has no nvidia-pytriton, which brings the server: install inferstack there with the extra `rehearse` (Linux x86_64, Python 3.11 or 3.12)",
         ),
         (None, True, "has no numpy"),
         ("2.4.6", True, "has numpy 2.4.6, but the server was built for numpy 1"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
 
-_INSTALL = "install inferstack there with the extra `rehearse`"
+_INSTALL = "install inferstack there with the extra `rehearse` (Linux x86_64, Python 3.11 or 3.12)"
 _PROBE, _STAND_IN = (Path(__file__).with_name(name) for name in ("probe.py", "stand_in.py"))
 _PROBE_SECONDS = 60
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -1,0 +1,69 @@
+"""What a release is made of: its version, its bytes, its changelog. `make test-release` also installs it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.try_release import built, sdist_of, wheel_of
+
+ROOT = Path(__file__).parents[2]
+in_a_clone = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="an sdist has no history")
+
+
+def git(folder: Path, *words: str) -> None:
+    names = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
+    subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True)
+
+
+def version(folder: Path) -> str:
+    """The version that a build of this folder would have."""
+    command = (sys.executable, "-m", "hatchling", "version")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder that is no clone yet, with all that a version is made from."""
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"), "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("tags", "commits_since", "expected"),
+    [
+        ([], 0, r"0\.1\.dev1\+g[0-9a-f]+"),
+        (["v0.1.0"], 0, r"0\.1\.0"),
+        (["v1.2.3rc1"], 0, r"1\.2\.3rc1"),
+        (["v0.1.0"], 1, r"0\.1\.1\.dev1\+g[0-9a-f]+"),
+    ],
+)
+def test_the_version_is_that_of_the_tag(
+    tags: list[str], commits_since: int, expected: str, project: Path
+) -> None:
+    git(project, "init", "--quiet")
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message=first")
+    for tag in tags:
+        git(project, "tag", tag)
+    for _ in range(commits_since):
+        git(project, "commit", "--quiet", "--allow-empty", "--message=more")
+    assert re.fullmatch(expected, version(project))
+
+
+def test_a_folder_without_history_builds_too(project: Path) -> None:
+    assert version(project) == "0.1.dev0"
+
+
+def test_an_sdist_says_its_version_itself(project: Path) -> None:
+    (project / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: inferstack\nVersion: 4.5.6\n", "utf-8")
+    assert version(project) == "4.5.6"
+
+
+@in_a_clone
+def test_a_release_has_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> None:
+    dist = built(tmp_path)
+    assert {wheel_of(dist), sdist_of(dist)} == set(dist.iterdir())
