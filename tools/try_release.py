@@ -38,6 +38,8 @@ def main(words: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="inferstack-release-") as name:
         folder = Path(name)
         dist = options.dist or built(folder)
+        if options.keep:
+            shutil.copytree(dist, options.keep, dirs_exist_ok=True)
         check(dist)
         wanted = list(product(pythons(options.python), options.dependencies or DEPENDENCIES))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -49,6 +51,7 @@ def main(words: list[str] | None = None) -> int:
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.try_release", description=__doc__)
     parser.add_argument("--dist", type=Path, metavar="DIR", help="wheel and sdist (default: those of HEAD)")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="copy what was built there")
     parser.add_argument("--python", action="append", metavar="VERSION", help="default: all installed ones")
     parser.add_argument("--dependencies", action="append", choices=DEPENDENCIES, help="default: both")
     return parser

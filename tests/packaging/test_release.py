@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.release_notes import CHANGELOG, notes
 from tools.try_release import built, sdist_of, wheel_of
 
 ROOT = Path(__file__).parents[2]
@@ -67,3 +68,38 @@ def test_an_sdist_says_its_version_itself(project: Path) -> None:
 def test_a_release_has_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> None:
     dist = built(tmp_path)
     assert {wheel_of(dist), sdist_of(dist)} == set(dist.iterdir())
+
+
+CHANGES = """\
+# Changelog
+
+## [Unreleased]
+
+## [1.2.0] - 2026-11-23
+
+### Added
+
+- More.
+
+## [1.1.0] - 2026-10-01
+
+- Less.
+
+[1.2.0]: https://example.com
+"""
+
+
+def test_the_notes_of_a_release_are_its_part_of_the_changelog() -> None:
+    assert notes("v1.2.0", CHANGES) == "### Added\n\n- More."
+    assert notes("v1.1.0", CHANGES) == "- Less."
+
+
+@pytest.mark.parametrize("tag", ["v1.2", "v1.3.0", "v1.2x0", "vUnreleased"])
+def test_a_release_that_the_changelog_does_not_know_fails(tag: str) -> None:
+    with pytest.raises(SystemExit, match="has no section"):
+        notes(tag, CHANGES)
+
+
+def test_the_changelog_has_a_place_for_what_comes_next() -> None:
+    headings = re.findall(r"^##? .*", CHANGELOG.read_text("utf-8"), re.MULTILINE)
+    assert headings[:2] == ["# Changelog", "## [Unreleased]"]

@@ -1,4 +1,4 @@
-"""The pipeline files that users copy: what their own linters report about them."""
+"""The pipeline files that users copy, and our own: what their linters report about them."""
 
 import re
 import shutil
@@ -13,9 +13,11 @@ from support.pipelines import DOCS, ROOT, codebuild_steps, github_steps, gitlab_
 from support.validators import cfn_lint_findings, validate_findings
 
 BIN = Path(sys.executable).parent
+OWN = ROOT / ".github" / "workflows"
 SCHEMAS = {
-    "github/*.yml": "vendor.github-workflows",
-    "gitlab/.gitlab-ci.yml": "vendor.gitlab-ci",
+    "docs/pipelines/github/*.yml": "vendor.github-workflows",
+    "docs/pipelines/gitlab/.gitlab-ci.yml": "vendor.gitlab-ci",
+    ".github/workflows/*.yml": "vendor.github-workflows",
 }
 # `$/…` instead of `./…` is newer than most runners.
 ZIZMOR = "rules: {self-repository: {disable: true}}\n"
@@ -33,14 +35,15 @@ def ran(*command: str) -> str:
 
 @pytest.mark.parametrize(("pattern", "schema"), SCHEMAS.items())
 def test_a_file_is_of_its_format(pattern: str, schema: str) -> None:
-    files = [str(file) for file in DOCS.glob(pattern)]
+    files = [str(file) for file in ROOT.glob(pattern)]
     assert files
     assert ran(str(BIN / "check-jsonschema"), "--builtin-schema", schema, *files) == ""
 
 
-def test_zizmor_finds_nothing_in_the_workflows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", [DOCS / "github", OWN], ids=["users", "own"])
+def test_zizmor_finds_nothing_in_the_workflows(folder: Path, tmp_path: Path) -> None:
     workflows = tmp_path / ".github" / "workflows"
-    shutil.copytree(DOCS / "github", workflows)
+    shutil.copytree(folder, workflows)
     config = tmp_path / "zizmor.yml"
     config.write_text(ZIZMOR, "utf-8")
     options = ("--offline", "--no-progress", "--persona", "pedantic", "--config", str(config))
