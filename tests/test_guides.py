@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,13 @@ def test_a_guide_is_short(guide: Path) -> None:
 
 def run(command: str, folder: Path) -> str:
     programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    sources = f"{ROOT}/constructs:{ROOT}/stacks"
+    if find_spec("torch") is None:
+        sources += f":{ROOT}/tests/support/without_torch"
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": programs, "PYTHONPATH": f"{ROOT}/constructs:{ROOT}/stacks"},
+        env={**os.environ, "PATH": programs, "PYTHONPATH": sources},
         # As in a terminal, warnings and the last lines, which go to standard error, are included.
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

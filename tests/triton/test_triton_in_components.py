@@ -262,3 +262,8 @@ def test_a_check_does_not_guess(
 def test_a_component_without_check_is_wrong_usage(packed: Path) -> None:
     with pytest.raises(SystemExit):
         main(["package", "several.yaml", "--component", "a"])
+
+
+def test_archives_of_components_may_be_in_folders_in_every_triton(file: Path) -> None:
+    file.write_text(spec(component("one", NET, "26.05"), component("two", NET, "26.05")), "utf-8")
+    assert [problem for problem in check_file(file) if problem.code == "IS906"] == []

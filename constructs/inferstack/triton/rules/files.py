@@ -142,9 +142,12 @@ def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Problem]
 def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Problem]:
     """An archive of a multi-model endpoint cannot be in a folder below the prefix.
 
-    Triton takes the archive's path for the model's name, and newer releases refuse a slash in it.
+    Triton takes the archive's path for the model's name, and newer releases refuse a slash in it. Elsewhere
+    the folder is only where `package` puts the archive: each server unpacks its own.
     """
-    if context.release is not None and context.release >= _STRICT_NAMES and "/" in repository.archive:
+    declared = repository.archive in repository.source
+    strict = context.release is not None and context.release >= _STRICT_NAMES
+    if strict and declared and "/" in repository.archive:
         message = f"`{repository.archive}` has a folder in its name, which Triton refuses from 26.03 on"
         yield Problem(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
 
