@@ -8,7 +8,17 @@ from pathlib import Path
 
 import cmarkgfm
 import pytest
-from support.pipelines import SPEC, Repository, Step, codebuild_steps, github_steps, gitlab_steps
+from support.pipelines import (
+    ROOT,
+    SPEC,
+    Repository,
+    Step,
+    action_steps,
+    codebuild_steps,
+    component,
+    github_steps,
+    gitlab_steps,
+)
 
 BEFORE = SPEC.replace("ARCHIVE", "one")
 NEW_WEIGHTS = SPEC.replace("ARCHIVE", "two")
@@ -27,14 +37,27 @@ def github(repository: Repository, *, fork: bool = False) -> tuple[int, str]:
     return repository.run(steps, GITHUB_REPOSITORY="acme/models", GITHUB_STEP_SUMMARY=summary)
 
 
-def gitlab(repository: Repository, **more: str) -> tuple[int, str]:
+def action(repository: Repository, *, fork: bool = False, **inputs: str) -> tuple[int, str]:
+    values = {f"inputs.{name}": value for name, value in inputs.items()}
+    summary = str(repository.calls / "summary.md")
+    return repository.run(
+        action_steps({**IN_GITHUB, **values}, fork=fork),
+        GITHUB_REPOSITORY="acme/models",
+        GITHUB_STEP_SUMMARY=summary,
+        GITHUB_ACTION_PATH=str(ROOT),
+    )
+
+
+def gitlab(repository: Repository, steps: list[Step] | None = None, **more: str) -> tuple[int, str]:
     base = repository.git("rev-parse", "main")
     project = {
         "CI_API_V4_URL": "https://gitlab.com/api/v4",
         "CI_PROJECT_ID": "1",
         "CI_MERGE_REQUEST_IID": "7",
+        "CI_PROJECT_DIR": str(repository.folder),
     }
-    return repository.run(gitlab_steps("review"), CI_MERGE_REQUEST_DIFF_BASE_SHA=base, **project, **more)
+    run = gitlab_steps("review") if steps is None else steps
+    return repository.run(run, CI_MERGE_REQUEST_DIFF_BASE_SHA=base, **project, **more)
 
 
 def codebuild(repository: Repository) -> tuple[int, str]:
@@ -274,3 +297,55 @@ def test_codebuild_prints_the_review_and_fails_with_it(repository: Repository) -
 def test_a_step_that_fails_stops_those_that_do_not_ask_to_run(repository: Repository) -> None:
     steps = [Step("false"), Step("echo never"), Step("echo always", always=True)]
     assert repository.run(steps) == (1, "always\n")
+
+
+# ---------------------------------------------------------------- the action and the component
+
+WITHOUT_STAGES = NEW_WEIGHTS.partition("stages:")[0].replace("-${stage}", "")
+
+
+def test_the_action_comments_what_the_workflow_does(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    assert github(repository)[0] == 0
+    by_the_workflow = repository.comment()
+    status, printed = action(repository, stages="test prod")
+    assert status == 0, printed
+    assert repository.comment() == by_the_workflow
+    assert "## prod" in by_the_workflow
+
+
+def test_the_action_reports_errors_and_the_job_fails(repository: Repository) -> None:
+    repository.propose(WRONG)
+    status, printed = action(repository, stages="test prod")
+    assert status == 1
+    assert "::error file=model_specs/bert.yaml" in printed
+    assert "IS500" in repository.comment()
+
+
+def test_specs_without_stages_are_reviewed_as_they_stand(repository: Repository) -> None:
+    repository.commit(WITHOUT_STAGES.replace("/two/", "/one/"))
+    repository.propose(WITHOUT_STAGES)
+    status, printed = action(repository)
+    assert status == 0, printed
+    assert "replaced Model, EndpointConfig; updated Endpoint" in repository.comment()
+    assert "+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n" in repository.comment()
+    assert "## \n" not in repository.comment()
+
+
+def test_the_action_says_how_to_check_out(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "--orphan", "alone")
+    repository.commit(NEW_WEIGHTS)
+    status, printed = action(repository)
+    assert status == 1
+    assert "::error::There is nothing to compare with: check out with fetch-depth: 2" in printed
+
+
+def test_the_component_comments_what_the_pipeline_does(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    assert gitlab(repository, REVIEW_TOKEN="secret")[0] == 0
+    by_the_pipeline = repository.comment()
+    steps = gitlab_steps("inferstack-review", component({"stages": "test prod"}))
+    status, printed = gitlab(repository, steps, REVIEW_TOKEN="secret")
+    assert status == 0, printed
+    assert repository.comment() == by_the_pipeline
+    assert "## prod" in by_the_pipeline

@@ -9,15 +9,26 @@ from pathlib import Path
 import pytest
 import yaml
 from cfnlint.decode.cfn_yaml import load
-from support.pipelines import DOCS, ROOT, codebuild_steps, github_steps, gitlab_steps
+from support.pipelines import (
+    DOCS,
+    ROOT,
+    action_steps,
+    codebuild_steps,
+    component,
+    github_steps,
+    gitlab_steps,
+)
 from support.validators import cfn_lint_findings, validate_findings
 
 BIN = Path(sys.executable).parent
+GITLAB = DOCS / "gitlab" / ".gitlab-ci.yml"
+PULL_REQUEST = {"github.token": "token", "github.event.pull_request.number": "7"}
 OWN = ROOT / ".github" / "workflows"
 SCHEMAS = {
     "docs/pipelines/github/*.yml": "vendor.github-workflows",
     "docs/pipelines/gitlab/.gitlab-ci.yml": "vendor.gitlab-ci",
     ".github/workflows/*.yml": "vendor.github-workflows",
+    "action.yml": "vendor.github-actions",
 }
 # `$/…` instead of `./…` is newer than most runners.
 ZIZMOR = "rules: {self-repository: {disable: true}}\n"
@@ -44,10 +55,52 @@ def test_a_file_is_of_its_format(pattern: str, schema: str) -> None:
 def test_zizmor_finds_nothing_in_the_workflows(folder: Path, tmp_path: Path) -> None:
     workflows = tmp_path / ".github" / "workflows"
     shutil.copytree(folder, workflows)
-    config = tmp_path / "zizmor.yml"
+    assert zizmor(workflows, tmp_path) == ""
+
+
+def test_zizmor_finds_nothing_in_the_action(tmp_path: Path) -> None:
+    assert zizmor(ROOT / "action.yml", tmp_path) == ""
+    # It reads actions, too: an input in a command is a hole.
+    bad = tmp_path / "action.yml"
+    text = (ROOT / "action.yml").read_text("utf-8")
+    bad.write_text(text.replace('validate "$SPECS"', "validate ${{ inputs.specs }}"), "utf-8")
+    assert "template-injection" in zizmor(bad, tmp_path)
+
+
+def zizmor(files: Path, folder: Path) -> str:
+    config = folder / "zizmor.yml"
     config.write_text(ZIZMOR, "utf-8")
     options = ("--offline", "--no-progress", "--persona", "pedantic", "--config", str(config))
-    assert ran(str(BIN / "zizmor"), *options, str(workflows)) == ""
+    return ran(str(BIN / "zizmor"), *options, str(files))
+
+
+def test_the_component_is_a_pipeline(tmp_path: Path) -> None:
+    file = tmp_path / "review.yml"
+    file.write_text(yaml.safe_dump(component({}), sort_keys=False), "utf-8")
+    assert ran(str(BIN / "check-jsonschema"), "--builtin-schema", "vendor.gitlab-ci", str(file)) == ""
+
+
+def _as_in_a_repository(script: str) -> str:
+    """A command of the action or component, as the files that users copy have it."""
+    for program in ('"$GITHUB_ACTION_PATH/docs/pipelines/review.sh"', '"$CI_PROJECT_DIR.review.sh"'):
+        script = script.replace(program, "ci/review.sh")
+    return script.replace(' "$SPECS" ', " ")
+
+
+def test_the_action_runs_the_commands_of_the_workflow() -> None:
+    in_action = [step.script for step in action_steps(PULL_REQUEST)]
+    in_workflow = [step.script for step in github_steps("github/inferstack-review.yml", PULL_REQUEST)]
+    assert [_as_in_a_repository(it) for it in in_action[1:]] == in_workflow[1:]
+
+
+def test_the_component_runs_the_commands_of_the_pipeline() -> None:
+    job, copied = component({})["inferstack-review"], yaml.safe_load(GITLAB.read_text("utf-8"))["review"]
+    assert [_as_in_a_repository(it) for it in job["script"]] == copied["script"]
+    assert {key: job[key] for key in ("rules", "artifacts")} == {
+        key: copied[key] for key in ("rules", "artifacts")
+    }
+    program = (DOCS / "review.sh").read_text("utf-8")
+    assert job["before_script"][-1] == f"cat >\"$CI_PROJECT_DIR.review.sh\" <<'END'\n{program}END\n"
 
 
 def test_aws_validators_find_nothing_in_the_pipeline() -> None:

@@ -48,6 +48,7 @@ _PROGRAMS = {
           *) cat "$CALLS/notes" 2>/dev/null || echo "[]" ;;
         esac""",
 }
+_INPUT = re.compile(r"\$\[\[ inputs\.(\w+) \]\]")
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
@@ -148,6 +149,14 @@ def github_steps(file: str, values: Mapping[str, str], *, fork: bool = False) ->
     return [_github_step(step, shared, values) for step in job["steps"] if _is_run(step, fork)]
 
 
+def action_steps(values: Mapping[str, str], *, fork: bool = False) -> list[Step]:
+    """The commands of the action, with its defaults for inputs that ``values`` does not have."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    defaults = {f"inputs.{name}": it["default"] for name, it in action["inputs"].items()}
+    given = {"github.action_ref": "v1.2.3", **defaults, **values}
+    return [_github_step(step, {}, given) for step in action["runs"]["steps"] if _is_run(step, fork)]
+
+
 def _is_run(step: Mapping[str, Any], fork: bool) -> bool:
     return "run" in step and not (fork and "head.repo.full_name" in step.get("if", ""))
 
@@ -164,11 +173,20 @@ def _evaluated(value: str, values: Mapping[str, str]) -> str:
     return _EXPRESSION.sub(lambda found: values[found[1]], value)
 
 
-def gitlab_steps(job: str) -> list[Step]:
+def component(inputs: Mapping[str, str]) -> dict[str, Any]:
+    """The GitLab component with its inputs filled in, as GitLab does before it reads the jobs."""
+    head, jobs = (ROOT / "templates" / "review.yml").read_text("utf-8").split("\n---\n")
+    declared = yaml.safe_load(head)["spec"]["inputs"]
+    given = {name: inputs.get(name, it["default"]) for name, it in declared.items()}
+    found: dict[str, Any] = yaml.safe_load(_INPUT.sub(lambda name: given[name[1]], jobs))
+    return found
+
+
+def gitlab_steps(job: str, pipeline: Mapping[str, Any] | None = None) -> list[Step]:
     """The commands of a GitLab job, all in one shell, including those of the job that it extends."""
-    pipeline = read("gitlab/.gitlab-ci.yml")
+    pipeline = read("gitlab/.gitlab-ci.yml") if pipeline is None else pipeline
     chain = list(_extended(pipeline, job))
-    variables: dict[str, str] = dict(pipeline["variables"])
+    variables: dict[str, str] = dict(pipeline.get("variables", {}))
     merged: dict[str, Any] = {}
     for one in reversed(chain):
         variables.update({name: str(value) for name, value in one.get("variables", {}).items()})
