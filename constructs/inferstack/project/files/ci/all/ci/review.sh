@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# review.sh BASE STAGE... prints, as Markdown, what merging into the commit BASE would deploy.
+# review.sh BASE [STAGE...] prints, as Markdown, what merging into the commit BASE would deploy.
 # The status is 1 if a spec has errors or AWS would refuse the update; the report is complete even then.
 set -euo pipefail
 base=$1
@@ -10,8 +10,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"; git worktree prune' EXIT
 git worktree add --quiet --detach "$work/base" "$base"
 
+[ $# -gt 0 ] || set -- '' # the specs as they stand
+
 templates() { # PROGRAM STAGE FOLDER: writes the stage's templates to the folder; none if a spec has errors
-  "$1" render "$specs" --stage "$2" --region "$region" --format yaml --out "$3" >&2
+  "$1" render "$specs" ${2:+--stage "$2"} --region "$region" --format yaml --out "$3" >&2
 }
 
 echo '<!-- inferstack -->' # the next run finds the comment by this
@@ -29,13 +31,13 @@ status=0
 for stage in "$@"; do
   before=$work/before/$stage after=$work/after/$stage
   mkdir -p "$before" "$after"
-  printf '## %s\n\n' "$stage"
+  [ -z "$stage" ] || printf '## %s\n\n' "$stage"
   against=(--against "$before")
   if ! (cd "$work/base" && templates "$program" "$stage" "$before"); then
     printf 'Nothing to compare with: there are no specs yet, or this version of inferstack finds errors in them.\n\n'
     against=()
   fi
-  inferstack validate "$specs" --stage "$stage" "${against[@]}" --format markdown | sed "s|$work/||g" || status=1
+  inferstack validate "$specs" ${stage:+--stage "$stage"} "${against[@]}" --format markdown | sed "s|$work/||g" || status=1
   if templates inferstack "$stage" "$after"; then
     # A resource has not changed if only its source in the spec has.
     changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
