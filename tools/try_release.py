@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 DEPENDENCIES = ("lowest", "newest")
-# What the tests of the extras need; `rehearse` brings gigabytes, and has tests of its own.
+# `rehearse` and `pictures` are large, and have tests of their own.
 EXTRAS = ("aws", "arrays", "completion", "exact", "node")
 _SPEC = ROOT / "model_specs" / "resnet-mme.yaml"
 _REGION = "us-east-1"
