@@ -41,17 +41,46 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy", "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy")
 # Of types with many more, the structures that specs describe.
 ONLY_STRUCTURES = {"AWS::S3::Bucket": ("LoggingConfiguration", "Rule")}
-# Structures of an API that no resource type stands for (`load_test` consists of such), or that the registry
-# does not limit enough.
+# Structures of an API that no resource type stands for (load tests and jobs consist of such), or that the
+# registry does not limit enough.
 API_ONLY_STRUCTURES = (
     ("application-autoscaling", "PutScheduledActionRequest"),
     ("application-autoscaling", "ScalableTargetAction"),
     ("iam", "CreatePolicyRequest"),
+    ("sagemaker", "AIAdapterModelPackageEntry"),
+    ("sagemaker", "AIAdapterS3Entry"),
+    ("sagemaker", "AIAdapterSource"),
+    ("sagemaker", "AIBenchmarkEndpoint"),
+    ("sagemaker", "AIBenchmarkInferenceComponent"),
+    ("sagemaker", "AIBenchmarkNetworkConfig"),
+    ("sagemaker", "AIBenchmarkOutputConfig"),
+    ("sagemaker", "AICapacityReservationConfig"),
+    ("sagemaker", "AIDatasetConfig"),
+    ("sagemaker", "AIMlflowConfig"),
+    ("sagemaker", "AIModelSourceS3"),
+    ("sagemaker", "AIRecommendationComputeSpec"),
+    ("sagemaker", "AIRecommendationConstraint"),
+    ("sagemaker", "AIRecommendationInferenceSpecification"),
+    ("sagemaker", "AIRecommendationOutputConfig"),
+    ("sagemaker", "AIRecommendationPerformanceTarget"),
+    ("sagemaker", "AIWorkloadInputDataConfig"),
+    ("sagemaker", "AIWorkloadS3DataSource"),
+    ("sagemaker", "CategoricalParameter"),
+    ("sagemaker", "CreateAIBenchmarkJobRequest"),
+    ("sagemaker", "CreateAIRecommendationJobRequest"),
     ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
     ("sagemaker", "DescribeModelPackageGroupInput"),
+    ("sagemaker", "EndpointInfo"),
+    ("sagemaker", "EndpointInputConfiguration"),
+    ("sagemaker", "EnvironmentParameterRanges"),
     ("sagemaker", "ModelLatencyThreshold"),
     ("sagemaker", "Phase"),
+    ("sagemaker", "RecommendationJobCompiledOutputConfig"),
+    ("sagemaker", "RecommendationJobContainerConfig"),
+    ("sagemaker", "RecommendationJobInputConfig"),
+    ("sagemaker", "RecommendationJobOutputConfig"),
     ("sagemaker", "RecommendationJobPayloadConfig"),
+    ("sagemaker", "RecommendationJobResourceLimit"),
     ("sagemaker", "RecommendationJobStoppingConditions"),
     ("sagemaker", "Stairs"),
     ("sagemaker", "TrafficPattern"),

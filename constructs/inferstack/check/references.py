@@ -151,6 +151,9 @@ _AT_THE_TOP = {
     "description": "CloudFormation accepts no function in a stack's description",
     "objective": "no deployment reads it",
     "load_test": "no deployment reads it",
+    "ai_workload_config": "no deployment reads it",
+    "ai_benchmark_job": "no deployment reads it",
+    "ai_recommendation_job": "no deployment reads it",
     "ignore": "no deployment reads it",
     "parameters": "CloudFormation accepts no function in the declaration of a parameter",
 }

@@ -26,6 +26,7 @@ _COMMANDS = {
     "prices": "write AWS's prices into a file",
     "size": "count instances for an objective",
     "pack": "compare a shared fleet with endpoints",
+    "recommend": "measure models on SageMaker",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
     "measure": "put models under load",

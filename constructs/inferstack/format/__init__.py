@@ -3,6 +3,8 @@
 To build a spec in Python, import the classes from here: ``from inferstack.format import Variant``.
 """
 
+from inferstack.format.ai_jobs import *
+from inferstack.format.ai_workload import *
 from inferstack.format.alarms import *
 from inferstack.format.async_inference import *
 from inferstack.format.autoscaling import *

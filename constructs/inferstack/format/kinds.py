@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, get_args
 
 from msgspec import Meta
 
+from inferstack.format.ai_jobs import AiBenchmarkJob, AiRecommendationJob, AiWorkloadConfig
 from inferstack.format.alarms import Alarms, Dashboard
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.base import Block, PolicyArn, Tags, form
@@ -130,7 +131,13 @@ class ModelSpec(Block):
     objective: Objective | None = None
     """What the endpoint must do: `inferstack size` finds the instances for it."""
     load_test: LoadTest | None = None
-    """Load test for sizing the endpoint: it is checked and kept, but nothing runs it yet."""
+    """A job of Inference Recommender that measures the model: `inferstack recommend` runs it."""
+    ai_workload_config: AiWorkloadConfig | None = None
+    """What the two jobs for language models send."""
+    ai_benchmark_job: AiBenchmarkJob | None = None
+    """A benchmark of the deployed language model: `inferstack recommend` runs it."""
+    ai_recommendation_job: AiRecommendationJob | None = None
+    """A job that finds instance type and settings for a language model: `inferstack recommend` runs it."""
     ignore: tuple[WarningCode | Ignore, ...] = ()
     """Warnings to turn off because they do not apply to this spec: codes, or `{code, reason}`."""
     stages: dict[str, dict[str, Any]] | None = None

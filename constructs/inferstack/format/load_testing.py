@@ -5,9 +5,17 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.format.base import Block, form
+from inferstack.format.model import VpcConfig
+from inferstack.format.variant import ServerlessConfig
 
 # AWS gives no bounds for these, but each of them is a count that is at least 1.
 _Count = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
+# Bounds that AWS names only in prose, in the API's reference and on
+# https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-load-test.html
+_TrafficSeconds = Annotated[int, Meta(extra_json_schema={"minimum": 120, "maximum": 3_600})]
+_JobSeconds = Annotated[int, Meta(extra_json_schema={"maximum": 18_000})]
+_Tests = Annotated[int, Meta(extra_json_schema={"maximum": 10})]
+_Invocations = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 30_000})]
 
 
 class LoadPhase(Block):
@@ -16,10 +24,10 @@ class LoadPhase(Block):
     shapes: ClassVar = ("sagemaker:Phase",)
 
     initial_number_of_users: int
-    """Number of simulated users at the start of the phase."""
+    """Number of simulated users at the start of the phase: 1 to 3 in the first."""
     spawn_rate: int
     """Number of users that are added each minute."""
-    duration_in_seconds: int
+    duration_in_seconds: _TrafficSeconds
     """Length of the phase, in seconds."""
 
 
@@ -28,10 +36,10 @@ class LoadStairs(Block):
 
     shapes: ClassVar = ("sagemaker:Stairs",)
 
-    duration_in_seconds: int
-    """Length of each step, in seconds."""
+    duration_in_seconds: _TrafficSeconds
+    """Length of all steps together, in seconds."""
     number_of_steps: int
-    """Number of steps."""
+    """Number of steps, all of the same length."""
     users_per_step: int
     """Number of users that each step adds."""
 
@@ -66,7 +74,7 @@ class StoppingConditions(Block):
 
     shapes: ClassVar = ("sagemaker:RecommendationJobStoppingConditions",)
 
-    max_invocations: _Count | None = None
+    max_invocations: _Invocations | None = None
     """Number of requests per minute above which the test ends."""
     model_latency_thresholds: tuple[LatencyThreshold, ...] | None = None
     """Model latencies above which the test ends."""
@@ -74,11 +82,84 @@ class StoppingConditions(Block):
     """Whether to `Stop` or `Continue` when more users no longer lead to more requests."""
 
 
+class ResourceLimit(Block):
+    """How many tests a job may run."""
+
+    shapes: ClassVar = ("sagemaker:RecommendationJobResourceLimit",)
+
+    max_number_of_tests: _Tests | None = None
+    """Number of tests at most. Each instance type with each combination of environment variables is one."""
+    max_parallel_of_tests: _Tests | None = None
+    """Number of tests at the same time at most."""
+
+
+class CategoricalParameter(Block):
+    """Values of an environment variable to compare."""
+
+    shapes: ClassVar = ("sagemaker:CategoricalParameter",)
+
+    name: str
+    """Name of the environment variable."""
+    value: tuple[str, ...]
+    """Up to three values, in quotes if they are numbers."""
+
+
+class EnvironmentParameterRanges(Block):
+    """Environment variables whose values are compared."""
+
+    shapes: ClassVar = ("sagemaker:EnvironmentParameterRanges",)
+
+    categorical_parameter_ranges: tuple[CategoricalParameter, ...]
+    """Up to five environment variables with their values."""
+
+
+class EndpointInputConfiguration(Block):
+    """What one test, or several with different environment variables, runs on."""
+
+    shapes: ClassVar = ("sagemaker:EndpointInputConfiguration",)
+
+    instance_type: str | None = None
+    """Instance type to test."""
+    serverless_config: ServerlessConfig | None = None
+    """Serverless capacity to test, instead of an instance type."""
+    inference_specification_name: str | None = None
+    """Name of the inference specification in the model package."""
+    environment_parameter_ranges: EnvironmentParameterRanges | None = None
+    """Environment variables whose values are compared."""
+
+
+class EndpointInfo(Block):
+    """An endpoint that exists."""
+
+    shapes: ClassVar = ("sagemaker:EndpointInfo",)
+
+    endpoint_name: str
+    """Name of the endpoint."""
+
+
+class RecommendationOutput(Block):
+    """How the results are encrypted, and where a compiled model goes."""
+
+    shapes: ClassVar = (
+        "sagemaker:RecommendationJobOutputConfig",
+        "sagemaker:RecommendationJobCompiledOutputConfig",
+    )
+
+    kms_key_id: str | None = None
+    """ID or ARN of the KMS key that encrypts the results."""
+    s3_output_uri: str | None = None
+    """S3 URL for a model that SageMaker Neo compiles."""
+
+
 class LoadTest(Block):
-    """A load test for sizing the endpoint. It is checked and kept in the spec, but nothing runs it yet."""
+    """A job of SageMaker Inference Recommender, which `inferstack recommend` runs. Nothing of it is deployed.
+
+    Keys are those of CreateInferenceRecommendationsJob, without the levels between them."""
 
     shapes: ClassVar = (
         "sagemaker:CreateInferenceRecommendationsJobRequest",
+        "sagemaker:RecommendationJobInputConfig",
+        "sagemaker:RecommendationJobContainerConfig",
         "sagemaker:RecommendationJobPayloadConfig",
     )
     aws_keys: ClassVar = {
@@ -86,14 +167,58 @@ class LoadTest(Block):
     }
 
     job_type: str
-    """`Default` runs measurements of its own; `Advanced` follows your traffic pattern."""
+    """`Default` compares instance types with traffic of its own, in up to 45 minutes; `Advanced` is a load test
+    with your traffic, on the instance types that you name."""
     sample_payload_url: str
-    """S3 URL of a `tar.gz` with sample requests."""
+    """S3 URL of a `tar.gz` with sample requests, such as `inferstack body --sample-payload` makes."""
     supported_content_types: tuple[str, ...] | None = None
     """Content types of the sample requests."""
     instance_types: tuple[str, ...] | None = None
     """Instance types to compare."""
+    endpoint_configurations: tuple[EndpointInputConfiguration, ...] | None = None
+    """What else to compare, for `Advanced`: instance types with different environment variables or inference
+    specifications, and serverless capacity. With `instance_types`, at most ten."""
     traffic_pattern: TrafficPattern | None = None
-    """How the load grows."""
+    """How the load grows. `Advanced` needs it."""
     stopping_conditions: StoppingConditions | None = None
-    """When the test ends."""
+    """When the test ends. `Advanced` needs them."""
+    job_duration_in_seconds: _JobSeconds | None = None
+    """How long the job may take: no test starts later than that. The traffic must fit in."""
+    resource_limit: ResourceLimit | None = None
+    """How many tests there may be."""
+    model_name: str | None = None
+    """Name of a SageMaker model. If left out, and the spec has no `model_package`, it is the model that the
+    endpoint runs when the job is started."""
+    model_package_version_arn: str | None = None
+    """ARN of a version of a model package; if left out, the spec's own."""
+    domain: str | None = None
+    """`COMPUTER_VISION`, `NATURAL_LANGUAGE_PROCESSING`, `MACHINE_LEARNING` or `OTHER`. This, `task` and
+    `framework` are needed without a model package."""
+    task: str | None = None
+    """`IMAGE_CLASSIFICATION`, `OBJECT_DETECTION`, `TEXT_GENERATION`, `IMAGE_SEGMENTATION`, `FILL_MASK`,
+    `CLASSIFICATION`, `REGRESSION` or `OTHER`."""
+    framework: str | None = None
+    """`TENSORFLOW`, `PYTORCH`, `XGBOOST`, `SAGEMAKER-SCIKIT-LEARN` or `OTHER`."""
+    framework_version: str | None = None
+    """Version of the framework."""
+    nearest_model_name: str | None = None
+    """The model that is most like yours, of those that AWS has measured: `resnet50`, `bert-base-cased`, …
+    `aws sagemaker list-model-metadata` lists them."""
+    data_input_config: str | None = None
+    """Names and shapes of the inputs as JSON, for SageMaker Neo."""
+    supported_endpoint_type: str | None = None
+    """Whether `Default` recommends `RealTime` or `Serverless` endpoints only."""
+    supported_response_mime_types: tuple[str, ...] | None = None
+    """Content types of the answers."""
+    endpoints: tuple[EndpointInfo, ...] | None = None
+    """An endpoint that exists, to be measured as well. It must not serve anybody meanwhile."""
+    vpc_config: VpcConfig | None = None
+    """Subnets and security groups of the endpoints that the job makes."""
+    volume_kms_key_id: str | None = None
+    """ID or ARN of the KMS key for the volumes of these endpoints."""
+    output_config: RecommendationOutput | None = None
+    """How the results are encrypted."""
+    role_arn: str | None = None
+    """ARN of the role that the job uses; if left out, `execution_role`, where that is an ARN."""
+    job_description: str | None = None
+    """Description of the job."""

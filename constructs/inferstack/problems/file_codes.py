@@ -69,6 +69,11 @@ NOT_EDITABLE = _error(
 )
 UNREADABLE_TRAFFIC = _error("IS072", "The traffic file cannot be read, or has something that cannot be used.")
 OTHER_TRAFFIC = _error("IS073", "The traffic file and the specs do not name the same models.")
+NOT_ENOUGH_FOR_A_JOB = _error(
+    "IS080",
+    "`inferstack recommend` cannot request a job: the spec does not say enough. It can be deployed as it is.",
+)
+UNUSABLE_RESULT = _error("IS081", "The result of a job has nothing that can be used.")
 NO_SPECS = _error("IS040", "The folder holds no spec file, or cannot be read.")
 SAME_ENDPOINT = _error(
     "IS041",

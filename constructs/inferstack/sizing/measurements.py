@@ -6,6 +6,8 @@
 | JSON with ``InferenceRecommendations`` | ``DescribeInferenceRecommendationsJob`` |
 | JSON with ``Recommendations`` | ``DescribeAIRecommendationJob`` |
 | JSON with ``request_throughput`` | AIPerf's ``profile_export_aiperf.json`` |
+
+:func:`measured_in` reads the same answers where they are at hand, and :func:`written` makes a CSV file.
 """
 
 import csv
@@ -105,6 +107,41 @@ def read_measurements(
     if reader.problems:
         raise SpecError(reader.problems)
     return found
+
+
+def measured_in(
+    answer: Mapping[str, Any], *, source: str, instance_type: str | None = None, instances: int = 1
+) -> list[Measurement]:
+    """The measurements in the answer of a job; none, if it has none. ``source`` is what problems are about.
+
+    Raises:
+        SpecError: when it does not have the form of its API.
+    """
+    reader = _Reader(source, instance_type, instances)
+    text = json.dumps(answer, default=str)
+    found = list(_of_json(text, reader)) if answer.keys() & _JSON_FORMS.keys() else []
+    if reader.problems:
+        raise SpecError(reader.problems)
+    return found
+
+
+def written(measurements: Sequence[Measurement]) -> str:
+    """The text of a CSV file of measurements, as :func:`read_measurements` reads it."""
+    percentiles = sorted({it for measured in measurements for it in measured.latencies})
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow([*_REQUIRED, *(f"p{it:f}_ms" for it in percentiles), *_OPTIONAL])
+    for it in measurements:
+        latencies = [it.latencies.get(percentile) for percentile in percentiles]
+        numbers = [it.requests_per_minute, *latencies, it.price_per_hour, it.users]
+        cells = ["" if number is None else f"{number:f}" for number in map(_decimal, numbers)]
+        rows.writerow([it.configuration, it.instance_type, *cells])
+    return text.getvalue()
+
+
+def _decimal(number: Decimal | int | None) -> Decimal | None:
+    """Without the zeros that a calculation leaves behind."""
+    return None if number is None else Decimal(number).normalize()
 
 
 def _text(path: Path, reader: _Reader) -> str:
@@ -244,6 +281,9 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
 def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]:
     """The result of SageMaker Inference Recommender. It measures P95, unless the job asks for P99.
 
+    Where it recommends several instances, to get to the requests that end the job, rate and cost are those of
+    all together, as in AWS's example of three ml.c5d.xlarge:
+    https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-load-test.html#load-test-get-results
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RecommendationMetrics.html
     """
     asked = (job.get("StoppingConditions") or {}).get("ModelLatencyThresholds") or [{}]
@@ -251,12 +291,13 @@ def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]
     for number, found in enumerate(job["InferenceRecommendations"], 1):
         metrics, endpoint = found["Metrics"], found["EndpointConfiguration"]
         if endpoint.get("ServerlessConfig") is None:
+            instances = int(endpoint.get("InitialInstanceCount") or 1)
             yield Measurement(
                 configuration=_named(found.get("ModelConfiguration") or {}) or f"recommendation-{number}",
                 instance_type=str(endpoint["InstanceType"]),
-                requests_per_minute=_positive(metrics["MaxInvocations"]),
+                requests_per_minute=_positive(metrics["MaxInvocations"]) / instances,
                 latencies={percentile: _positive(metrics["ModelLatency"])},
-                price_per_hour=_positive(metrics["CostPerHour"]),
+                price_per_hour=_single(metrics["CostPerHour"]) / instances,
             )
 
 
@@ -317,6 +358,11 @@ def _positive(value: Any) -> Decimal:
     if not number.is_finite() or not _LEAST <= number <= _MOST:
         raise ValueError(f"{value} is not a usable number above 0")
     return number
+
+
+def _single(value: Any) -> Decimal:
+    """A number that the API has with 32 bits: 0.736 comes as 0.7360000014305115."""
+    return _positive(f"{float(value):.7g}")
 
 
 _JSON_FORMS: Mapping[str, Callable[[Mapping[str, Any], _Reader], Iterator[Measurement]]] = {

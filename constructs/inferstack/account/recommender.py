@@ -1,0 +1,223 @@
+"""Jobs that measure models: started, watched, stopped and read.
+
+SageMaker's Python SDK has classes for these jobs, too. Their wait gives up at the first lost connection and tells
+nothing of a load test's single tests; and it brings pydantic, pandas and its own sessions. So this polls by itself,
+with botocore's retries, and needs nothing that the extra ``aws`` does not have.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender.html
+https://docs.aws.amazon.com/sagemaker/latest/dg/generative-ai-inference-recommendations.html
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from inferstack.account.connection import AccountError, Connection, error_code, explained
+
+_POLL_SECONDS = 30
+# botocore has tried again by then; AWS may still be back in a minute.
+_PASSES = frozenset(
+    {"Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure", "ServiceUnavailable"}
+)
+_TAKEN = "ResourceInUse"
+_RIGHTS = (
+    "docs/pipelines/iam/recommend-policy.json has the rights that starting, watching, stopping and reading"
+    " jobs needs"
+)
+Answer = Mapping[str, Any]
+
+
+class Kind(NamedTuple):
+    """A kind of job: how its operations and members are called."""
+
+    noun: str
+    """In the names of boto3's methods."""
+    name: str
+    status: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "load_test": Kind("inference_recommendations_job", "JobName", "Status"),
+    "ai_benchmark_job": Kind("ai_benchmark_job", "AIBenchmarkJobName", "AIBenchmarkJobStatus"),
+    "ai_recommendation_job": Kind(
+        "ai_recommendation_job", "AIRecommendationJobName", "AIRecommendationJobStatus"
+    ),
+}
+"""By the key of their block in a spec."""
+
+_METHODS = {
+    "CreateInferenceRecommendationsJob": "create_inference_recommendations_job",
+    "CreateAIWorkloadConfig": "create_ai_workload_config",
+    "CreateAIBenchmarkJob": "create_ai_benchmark_job",
+    "CreateAIRecommendationJob": "create_ai_recommendation_job",
+}
+
+
+class Progress(NamedTuple):
+    """How far a job is."""
+
+    status: str
+    steps: tuple[Answer, ...] = ()
+    """The tests of a load test, in the API's form."""
+
+
+class Ended(NamedTuple):
+    """A job that has ended, with its description and its tests."""
+
+    status: str
+    """In capitals, as only some kinds of job have it."""
+    found: Answer
+    steps: tuple[Answer, ...]
+
+
+class Recommender:
+    """SageMaker in one region, for one kind of job."""
+
+    def __init__(self, connection: Connection, region: str, block: str) -> None:
+        self._connection, self._region = connection, region
+        self._client = connection.sagemaker(region)
+        self.block, self._kind = block, KINDS[block]
+
+    def deployed_model(self, endpoint: str) -> str:
+        """The name of the only model that an endpoint runs.
+
+        Raises:
+            AccountError: when there is no such endpoint, or it has several models.
+        """
+        with explained(f"the model of the endpoint {endpoint} cannot be looked up", rights=_RIGHTS):
+            found = self._client.describe_endpoint(EndpointName=endpoint)
+            config = self._client.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+        named = {it.get("ModelName") for it in config["ProductionVariants"]}
+        if len(named) != 1 or None in named:
+            raise AccountError(f"the endpoint {endpoint} has no single model; name one with `model_name`")
+        return str(named.pop())
+
+    def start(self, requests: Mapping[str, Answer]) -> bool:
+        """Makes the requests in order. False if AWS has this job already.
+
+        Raises:
+            AccountError: when AWS refuses one.
+        """
+        is_new = True
+        for operation, request in requests.items():
+            with explained(f"{operation} fails", rights=_RIGHTS):
+                is_new = self._made(_METHODS[operation], self._filled(request))
+        return is_new
+
+    def _made(self, method: str, request: Any) -> bool:
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+        try:
+            getattr(self._client, method)(**request)
+        except ClientError as error:
+            # The name follows from the request: what has it is the same.
+            if error_code(error) == _TAKEN:
+                return False
+            raise
+        return True
+
+    def _filled(self, value: Any) -> Any:
+        """The value with AWS's pseudo parameters filled in."""
+        match value:
+            case str():
+                return self._connection.filled(value)
+            case list():
+                return [self._filled(it) for it in value]
+            case Mapping():
+                return {key: self._filled(it) for key, it in value.items()}
+            case _:
+                return value
+
+    def stop(self, job: str) -> None:
+        """Asks AWS to stop a job.
+
+        Raises:
+            AccountError: when there is no such job, or AWS refuses.
+        """
+        with explained(f"{job} cannot be stopped", rights=_RIGHTS):
+            getattr(self._client, f"stop_{self._kind.noun}")(**{self._kind.name: job})
+
+    def ended(self, job: str, report: Callable[[Progress], None]) -> "Ended":
+        """Waits until a job has ended.
+
+        Raises:
+            AccountError: when there is no such job, or AWS refuses to tell. A lost connection is waited for.
+        """
+        while True:
+            try:
+                found = self._described(job)
+                status, steps = str(found[self._kind.status]), tuple(self._steps(job))
+                if _has_ended(status):
+                    return Ended(status.upper(), found, steps)
+                report(Progress(status, steps))
+            except _Unreachable as lost:
+                report(Progress(str(lost)))
+            time.sleep(_POLL_SECONDS)
+
+    def _described(self, job: str) -> Answer:
+        with explained(f"{job} cannot be looked at", rights=_RIGHTS), _waiting():
+            found: Answer = getattr(self._client, f"describe_{self._kind.noun}")(**{self._kind.name: job})
+        return found
+
+    def _steps(self, job: str) -> Iterator[Answer]:
+        if self.block == "load_test":
+            with explained(f"the tests of {job} cannot be listed", rights=_RIGHTS), _waiting():
+                pages = self._client.get_paginator("list_inference_recommendations_job_steps")
+                for page in pages.paginate(JobName=job):
+                    yield from page["Steps"]
+
+    def scaling(self, job: str, recommendation: str, **asked: Any) -> Answer:
+        """What SageMaker recommends for scaling, after a load test.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-autoscaling.html
+
+        Raises:
+            AccountError: when AWS refuses.
+        """
+        with explained(f"the scaling for {recommendation} cannot be had", rights=_RIGHTS):
+            found: Answer = self._client.get_scaling_configuration_recommendation(
+                InferenceRecommendationsJobName=job, RecommendationId=recommendation, **asked
+            )
+        return found
+
+    def output(self, url: str) -> bytes | None:
+        """The newest archive below an S3 URL that a job has written; None if there is none.
+
+        Raises:
+            AccountError: when S3 refuses.
+        """
+        bucket, _, prefix = url.removeprefix("s3://").partition("/")
+        s3 = self._connection.s3(self._region)
+        with explained(f"the results in {url} cannot be read", rights=_RIGHTS):
+            pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+            every = (it for page in pages for it in page.get("Contents", ()))
+            archives = [it for it in every if it["Key"].endswith("output.tar.gz")]
+            if not archives:
+                return None
+            newest = max(archives, key=lambda it: it["LastModified"])
+            content: bytes = s3.get_object(Bucket=bucket, Key=newest["Key"])["Body"].read()
+        return content
+
+
+def _has_ended(status: str) -> bool:
+    return status.upper() in {"COMPLETED", "FAILED", "STOPPED", "DELETED"}
+
+
+class _Unreachable(Exception):
+    """AWS cannot be asked now; the job does not depend on that."""
+
+
+@contextmanager
+def _waiting() -> Iterator[None]:
+    """Within the block, what passes is no failure."""
+    from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004, PLC0415
+
+    try:
+        yield
+    except (ConnectionError, HTTPClientError):
+        raise _Unreachable("AWS is out of reach; trying again") from None
+    except ClientError as error:
+        if error_code(error) not in _PASSES:
+            raise
+        raise _Unreachable(f"AWS answers {error_code(error)}; trying again") from None

@@ -1,0 +1,185 @@
+"""The result of a job: its answer, measurements for ``inferstack size``, and what is shown of it."""
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from inferstack.account.recommender import Ended, Recommender
+from inferstack.cli.list import table
+from inferstack.cli.size import demand_of
+from inferstack.cli.terminal import Refusal
+from inferstack.facts.scaling import instance_counts
+from inferstack.facts.walk import every_variant, instance_types
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import FilePlace, Problem, SpecError
+from inferstack.problems.file_codes import UNUSABLE_RESULT
+from inferstack.sizing.measurements import Measurement, measured_in
+from inferstack.sizing.prices import NO_PRICES
+from inferstack.sizing.sizes import sizes
+
+_PROFILE = "profile_export_aiperf.json"
+_MOST_BYTES = 16 * 1024 * 1024
+_CENT = Decimal("0.01")
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job has found."""
+
+    block: str
+    is_complete: bool
+    answer: Mapping[str, Any]
+    """As AWS or AIPerf gives it."""
+    measurements: Sequence[Measurement]
+    complaints: tuple[str, ...]
+    """What went wrong, the job's own words included."""
+
+
+def result_of(
+    spec: ModelSpec, recommender: Recommender, job: str, ended: Ended, *, instances: int | None
+) -> Result:
+    """The result of a job that has ended. ``instances`` is how many a benchmark measured, if not the spec's.
+
+    Raises:
+        AccountError: when the results in S3 cannot be read.
+        SpecError: when they have nothing that can be used.
+    """
+    is_complete = ended.status == "COMPLETED"
+    answer: Mapping[str, Any] = ended.found
+    types, count = _measured_instances(spec)
+    if recommender.block == "ai_benchmark_job" and is_complete:
+        answer = _profile(job, recommender.output(ended.found["OutputConfig"]["S3OutputLocation"]))
+    measured = measured_in(
+        answer, source=job, instance_type=types, instances=count if instances is None else instances
+    )
+    complaints = tuple(_complaints(job, ended))
+    return Result(
+        block=recommender.block,
+        is_complete=is_complete,
+        answer=answer,
+        measurements=measured,
+        complaints=complaints,
+    )
+
+
+def _measured_instances(spec: ModelSpec) -> tuple[str | None, int]:
+    """The only instance type of a spec, and how many instances start."""
+    types = {name for _, variant in every_variant(spec) for name in instance_types(variant)}
+    counts = instance_counts(spec)
+    return types.pop() if len(types) == 1 else None, max(1, 1 if counts is None else counts.start)
+
+
+def _complaints(job: str, ended: Ended) -> Iterator[str]:
+    if ended.status != "COMPLETED":
+        yield f"{job}: {ended.status}: {ended.found.get('FailureReason', 'AWS gives no reason')}"
+    for step in ended.steps:
+        found = step.get("InferenceBenchmark") or {}
+        if found.get("FailureReason"):
+            on = _of_endpoint(found.get("EndpointConfiguration") or {})
+            yield f"{on}: {step['Status']}: {found['FailureReason']}"
+
+
+# ---------------------------------------------------------------- benchmarks
+
+
+def _profile(job: str, archive: bytes | None) -> Mapping[str, Any]:
+    """The summary of AIPerf in the archive of a benchmark."""
+    if archive is not None:
+        try:
+            with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as files:
+                for member in files:
+                    if member.name.rpartition("/")[2] == _PROFILE and member.size <= _MOST_BYTES:
+                        file = files.extractfile(member)
+                        found = json.loads(file.read()) if file is not None else None
+                        if isinstance(found, dict):
+                            return found
+        except (tarfile.TarError, OSError, EOFError, ValueError):
+            pass
+    message = f"the job's archive in S3 is missing, or has no {_PROFILE}"
+    fix = "look at the log of the job"
+    raise SpecError([Problem(FilePlace(job), message, fix, UNUSABLE_RESULT)])
+
+
+# ---------------------------------------------------------------- for people
+
+
+def as_text(result: Result) -> Iterator[str]:
+    """The measurements as a table, and what `size` leaves out."""
+    if result.measurements:
+        at = [it.latencies for it in result.measurements]
+        shown = max({percentile for latencies in at for percentile in latencies}, default=Decimal(95))
+        shown = Decimal(95) if all(Decimal(95) in it for it in at) else shown
+        header = ("INSTANCE TYPE", "CONFIGURATION", "A MINUTE", f"P{shown:f} MS", "PER HOUR", "PER MILLION")
+        yield from table([header, *(_cells(it, shown) for it in result.measurements)])
+    for found in result.answer.get("InferenceRecommendations", ()):
+        if (found["EndpointConfiguration"].get("ServerlessConfig")) is not None:
+            yield f"{_of_endpoint(found['EndpointConfiguration'])}: {_rate(found['Metrics'])}"
+    for found in result.answer.get("EndpointPerformances", ()):
+        name = (found.get("EndpointInfo") or {}).get("EndpointName", "the endpoint")
+        yield f"{name}, as it is: {_rate(found['Metrics'])}"
+    for found in result.answer.get("Recommendations", ()):
+        yield from _deployment(found)
+
+
+def _cells(measured: Measurement, percentile: Decimal) -> tuple[str, ...]:
+    latency, price = measured.latencies.get(percentile), measured.price_per_hour
+    million = None if price is None else price * 1_000_000 / (measured.requests_per_minute * 60)
+    return (
+        measured.instance_type,
+        measured.configuration,
+        f"{measured.requests_per_minute:.6g}",
+        "-" if latency is None else f"{latency:.6g}",
+        "-" if price is None else f"{price.normalize():f}",
+        "-" if million is None else f"{million.quantize(_CENT):,}",
+    )
+
+
+def _rate(metrics: Mapping[str, Any]) -> str:
+    return f"{metrics['MaxInvocations']} requests a minute, {metrics['ModelLatency']} ms"
+
+
+def _of_endpoint(configuration: Mapping[str, Any]) -> str:
+    serverless = configuration.get("ServerlessConfig")
+    if serverless is not None:
+        return f"serverless {serverless['MemorySizeInMB']} MB x {serverless['MaxConcurrency']}"
+    return str(configuration.get("InstanceType", "the endpoint"))
+
+
+def _deployment(found: Mapping[str, Any]) -> Iterator[str]:
+    """What a recommendation for a language model deploys, in the words of a spec."""
+    deployed = found.get("DeploymentConfiguration") or {}
+    name = (found.get("ModelDetails") or {}).get("InferenceSpecificationName", "recommendation")
+    yield f"{name}: {deployed.get('InstanceCount', 1)} x {deployed.get('InstanceType')}"
+    yield f"  copies of the model on each: {deployed.get('CopyCountPerInstance', 1)}"
+    if deployed.get("MinCpuMemoryRequiredInMb") is not None:
+        yield f"  min_memory_required_in_mb: {deployed['MinCpuMemoryRequiredInMb']}"
+    if deployed.get("ImageUri") is not None:
+        yield f"  image: {deployed['ImageUri']}"
+    if deployed.get("EnvironmentVariables"):
+        yield "  environment:"
+        yield from (f"    {key}: {json.dumps(it)}" for key, it in deployed["EnvironmentVariables"].items())
+
+
+# ---------------------------------------------------------------- for scaling
+
+
+def chosen_for_scaling(spec: ModelSpec, result: Result) -> str:
+    """The id of the recommendation to scale: the cheapest that meets the objective, else the first.
+
+    Raises:
+        Refusal: when none is on instances.
+    """
+    on_instances: list[tuple[str, Measurement]] = []
+    for found in result.answer.get("InferenceRecommendations", ()):
+        rows = measured_in({**result.answer, "InferenceRecommendations": [found]}, source="the job")
+        on_instances += [(str(found.get("RecommendationId", "")), row) for row in rows]
+    if not on_instances:
+        raise Refusal("the job recommends no instances, so there is nothing to scale")
+    if spec.objective is None:
+        return on_instances[0][0]
+    ranked = sizes([row for _, row in on_instances], demand_of(spec.objective), NO_PRICES)
+    return next(name for name, row in on_instances if row is ranked[0].measurement)

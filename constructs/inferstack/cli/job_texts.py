@@ -1,0 +1,143 @@
+"""What jobs will do, how far they are, and the scaling that follows, in lines for people."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from inferstack.account.recommender import Progress
+from inferstack.cli.report import counted
+from inferstack.problems.words import listed
+from inferstack.sizing.job_plans import MOST_MINUTES_OF_DEFAULT, Plan
+from inferstack.sizing.job_requests import Requests
+from inferstack.sizing.prices import HOW_TO_GET_PRICES, Prices
+
+_WIDTH = 80
+_MARGIN = "  {:<10} "
+_CENT = Decimal("0.01")
+_KINDS = {
+    "Default": "an inference recommendation of SageMaker Inference Recommender",
+    "Advanced": "a load test by SageMaker Inference Recommender",
+    "ai_benchmark_job": "a benchmark by SageMaker, with AIPerf",
+    "ai_recommendation_job": "a recommendation by SageMaker for a language model",
+}
+
+
+def plan_lines(block: str, requests: Requests, plan: Plan, prices: Prices) -> Iterator[str]:
+    """What a job will do, for how long, and for how much."""
+    request = next(reversed(requests.values()))
+    kind = request.get("JobType", block)
+    yield f"{plan.name}"
+    rows = [("kind", _KINDS[kind]), *_measured(request), *_tests(plan, kind)]
+    rows += [("time", _time(plan, kind)), ("cost", _cost(plan, prices))]
+    rows += [("results", request["OutputConfig"]["S3OutputLocation"])] if block != "load_test" else []
+    for name, text in rows:
+        yield from _wrapped(name, text)
+
+
+def _measured(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    inputs = request.get("InputConfig", {})
+    for key in ("ModelPackageVersionArn", "ModelName"):
+        if key in inputs:
+            yield "model", inputs[key]
+    for endpoint in inputs.get("Endpoints", ()):
+        yield "endpoint", f"{endpoint['EndpointName']}, which must not serve anybody meanwhile"
+    target = request.get("BenchmarkTarget", {}).get("Endpoint")
+    if target is not None:
+        parts = [it["Identifier"] for it in target.get("InferenceComponents", ())]
+        of_it = f": {', '.join(parts)}" if parts else ""
+        yield "endpoint", f"{target['Identifier']}{of_it}; it gets this load besides its own"
+    if "ModelSource" in request:
+        yield "model", request["ModelSource"]["S3"]["S3Uri"]
+        yield "for", listed([it["Metric"] for it in request["PerformanceTarget"]["Constraints"]], last="and")
+
+
+def _tests(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:
+    if kind == "ai_benchmark_job":
+        return
+    if not plan.tests:
+        yield "tests", "on instance types that AWS chooses"
+        return
+    several = {it.on: f" (x {it.count})" if it.count > 1 else "" for it in plan.tests}
+    on = ", ".join(f"{name}{times}" for name, times in several.items())
+    at_once = "" if plan.at_once is None else f", {plan.at_once} at a time"
+    if kind == "ai_recommendation_job":
+        yield "considers", on
+        return
+    yield "tests", f"{plan.test_count}{at_once}: {on}"
+    if plan.traffic is not None and plan.seconds_per_test is not None:
+        yield "traffic", f"{plan.traffic}, {span(plan.seconds_per_test)} in each test"
+
+
+def _time(plan: Plan, kind: str) -> str:
+    if kind == "Default":
+        return f"up to {MOST_MINUTES_OF_DEFAULT} minutes, AWS says"
+    if plan.seconds_per_test is None:
+        return "AWS does not say how long it takes"
+    under_load = plan.seconds_per_test * plan.test_count
+    limit = "" if plan.job_seconds is None else f"; no test starts after {span(plan.job_seconds)}"
+    return f"{span(under_load)} of traffic in all, and the start of each endpoint{limit}"
+
+
+def _cost(plan: Plan, prices: Prices) -> str:
+    seconds, cost = plan.instance_seconds, plan.cost(prices)
+    if seconds is None:
+        return "AWS bills all instances that the job starts"
+    hours = f"{Decimal(seconds) / 3600:.2f} instance hours under load"
+    on_top = "starting and deleting endpoints comes on top"
+    if cost is None:
+        return f"{hours}; {on_top}; for prices, {HOW_TO_GET_PRICES}"
+    return f"{cost.quantize(_CENT)} {prices.currency} for {hours}; {on_top}"
+
+
+def span(seconds: int) -> str:
+    """A length of time in words."""
+    hours, minutes = divmod(seconds // 60, 60)
+    parts = [f"{hours} h" if hours else "", f"{minutes} min" if minutes else "", f"{seconds % 60} s"]
+    return " ".join(it for it in parts if it and it != "0 s") or "0 s"
+
+
+def _wrapped(name: str, text: str) -> Iterator[str]:
+    """Lines that fit on a terminal; a long word stays whole, so that it can be copied."""
+    import textwrap  # noqa: PLC0415
+
+    margin = _MARGIN.format(name)
+    blank = " " * len(margin)
+    yield from textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=blank,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+# ---------------------------------------------------------------- while it runs
+
+
+def progress_line(progress: Progress) -> str:
+    """How far a job is."""
+    if not progress.steps:
+        return progress.status
+    done = [it for it in progress.steps if it["Status"] in ("COMPLETED", "FAILED", "STOPPED")]
+    return f"{progress.status}: {len(done)} of {counted(len(progress.steps), 'test')} done"
+
+
+# ---------------------------------------------------------------- scaling
+
+
+def scaling_lines(recommendation: str, autoscaling: Mapping[str, Any]) -> Iterator[str]:
+    """The `autoscaling` block as YAML."""
+    yield f"# recommended by SageMaker for {recommendation}"
+    yield "autoscaling:"
+    for key in ("min_capacity", "max_capacity"):
+        yield f"  {key}: {autoscaling[key]}"
+    yield "  policies:"
+    for policy in autoscaling["policies"]:
+        yield f"    - {_flow(policy)}"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(it)}" for key, it in value.items()) + "}"
+    return str(value)

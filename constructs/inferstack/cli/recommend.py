@@ -1,0 +1,256 @@
+"""``inferstack recommend``: jobs of SageMaker that measure a spec's model, from its request to its result."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from inferstack.account.connection import AccountError, Connection, connect
+from inferstack.account.recommender import Ended, Progress, Recommender
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.arguments import add_region
+from inferstack.cli.job_results import Result, as_text, chosen_for_scaling, result_of
+from inferstack.cli.job_texts import plan_lines, scaling_lines, progress_line
+from inferstack.cli.terminal import Refusal, tell, termination_interrupts
+from inferstack.facts.walk import region_of
+from inferstack.problems import Severity, SpecError, printable
+from inferstack.problems.words import choose, listed
+from inferstack.sizing.job_plans import plan_of
+from inferstack.sizing.job_requests import Requests, job_blocks, lacking, needs_model_name, requests_of
+from inferstack.sizing.measurements import written
+from inferstack.sizing.prices import PRICE_FILE, prices_for
+from inferstack.sizing.recommended_scaling import autoscaling_of
+from inferstack.triton.archive.writing import complete_or_absent
+
+_EXAMPLE = "`load_test`, `ai_benchmark_job` or `ai_recommendation_job`"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of this command."""
+    add = parser.add_argument
+    add("spec", type=Path, metavar="SPEC", help=f"a spec with a block {_EXAMPLE}")
+    add("--stage", metavar="STAGE", help="the stage of the spec")
+    add_region(parser)
+    add("--block", metavar="KEY", help="which of the blocks, if there are several")
+    add("--model-name", metavar="NAME", help="the SageMaker model to measure (that of the endpoint)")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--print", action="store_true", help="print the requests as JSON; nothing is started")
+    action.add_argument("--run", dest="start", action="store_true", help="start the job, and wait for its result")
+    action.add_argument("--result", metavar="JOB", help="wait for the result of a job that was started")
+    action.add_argument("--stop", metavar="JOB", help="stop a job")
+    add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
+    add("--measurements-out", type=Path, metavar="FILE", help="write the result as CSV, for `size`")
+    scaling = "after a load test, ask for scaling, too: for this recommendation, or the best"
+    add("--autoscaling", nargs="?", const="", metavar="ID", help=scaling)
+    add("--target-cpu", type=_percent, metavar="PERCENT", help="with --autoscaling: use of each core (50)")
+    add("--instances", type=int, metavar="N", help="instances that a benchmark measured (as in the spec)")
+    add("--format", choices=("text", "json"), default="text", help="json: the result as AWS gives it")
+    parser.set_defaults(wrong_usage=parser.error)
+
+
+def _percent(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 100:
+        raise argparse.ArgumentTypeError("must be 1 to 100")
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    """Shows what a job that measures the spec's model would do; --run starts it and waits for its result.
+
+    Such jobs cost money: SageMaker starts instances for them. A job goes on when this command is interrupted;
+    --result takes it up again, and --stop ends it.
+    """
+    loaded = load_spec(options.spec, stage=options.stage, region=options.region)
+    block = _block(loaded, options.block)
+    if options.autoscaling is not None and block != "load_test":
+        options.wrong_usage("--autoscaling is for jobs of `load_test`")
+    try:
+        with termination_interrupts():
+            return _act(loaded, block, options)
+    except AccountError as error:
+        raise Refusal(str(error)) from None
+
+
+def _act(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> int:
+    if options.stop is not None:
+        _recommender(loaded, block).stop(options.stop)
+        tell(f"{options.stop}: AWS is stopping it; {_how_to_read(options, options.stop)}")
+        return 0
+    if options.result is not None:
+        return _result(_recommender(loaded, block), loaded, options.result, options)
+    requests = _requests(loaded, block, options.model_name)
+    if options.print:
+        print(json.dumps(requests, indent=1))
+        _tell_of_model(loaded, block, options)
+        return 0
+    if not options.start:
+        _show_plan(loaded, block, requests, options)
+        _tell_of_model(loaded, block, options)
+        tell("nothing is started: --print shows the requests, --run makes them")
+        return 0
+    return _run(loaded, block, options)
+
+
+def _block(loaded: LoadedSpec, wanted: str | None) -> str:
+    blocks = job_blocks(loaded.spec)
+    if not blocks:
+        raise Refusal(f"{loaded.document.file}: the spec has no job; add a block {_EXAMPLE}")
+    if wanted is None and len(blocks) > 1:
+        raise Refusal(f"the spec has {listed(list(blocks), last='and')}; choose one with --block")
+    if wanted is not None and wanted not in blocks:
+        raise Refusal(f"--block {wanted}: the spec has no such block; {choose(wanted, blocks)}")
+    return blocks[0] if wanted is None else wanted
+
+
+def _requests(loaded: LoadedSpec, block: str, model_name: str | None) -> Requests:
+    """The requests of a block.
+
+    Raises:
+        SpecError: with everything that the spec lacks.
+    """
+    found = [
+        loaded.document.located(it, it.code, Severity.ERROR)
+        for it in lacking(loaded.spec, block, model_name=model_name)
+    ]
+    if found:
+        raise SpecError(found)
+    return requests_of(loaded.spec, block, model_name=model_name)
+
+
+def _show_plan(loaded: LoadedSpec, block: str, requests: Requests, options: argparse.Namespace) -> None:
+    prices = prices_for(region_of(loaded.spec), options.prices)
+    for line in plan_lines(block, requests, plan_of(requests), prices):
+        print(printable(line), flush=True)
+
+
+def _tell_of_model(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> None:
+    if options.model_name is None and needs_model_name(loaded.spec, block):
+        endpoint = loaded.spec.endpoint_name
+        tell(f"--run adds the model that the endpoint {endpoint} runs then; the job's name depends on it")
+
+
+# ---------------------------------------------------------------- in the account
+
+
+def _recommender(loaded: LoadedSpec, block: str) -> Recommender:
+    connection, region = _connection(loaded)
+    return Recommender(connection, region, block)
+
+
+def _connection(loaded: LoadedSpec) -> tuple[Connection, str]:
+    connection, spec = connect(loaded.spec.region), loaded.spec
+    if spec.account not in (None, connection.account):
+        message = f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        raise Refusal(f"{message}; use others, or choose another stage")
+    if connection.region is None:
+        raise Refusal("the job needs a region; set AWS_REGION, or `env: {region: …}` in the spec")
+    return connection, connection.region
+
+
+def _run(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> int:
+    recommender, model_name = _recommender(loaded, block), options.model_name
+    if model_name is None and needs_model_name(loaded.spec, block):
+        model_name = recommender.deployed_model(loaded.spec.endpoint_name)
+    requests = _requests(loaded, block, model_name)
+    _show_plan(loaded, block, requests, options)
+    job = plan_of(requests).name
+    with _taken_up_again(options, job):
+        if not recommender.start(requests):
+            tell(f"{job}: AWS has this very job already, so it is not started and paid again")
+    return _result(recommender, loaded, job, options)
+
+
+@contextmanager
+def _taken_up_again(options: argparse.Namespace, job: str) -> Iterator[None]:
+    """Says how to go on, whatever ends the block before its time: the job does not end with it."""
+    try:
+        yield
+    except (KeyboardInterrupt, AccountError):
+        tell(f"{job} goes on without this command, if it was started")
+        tell(f"  its result: {_command(options)} --result {job}")
+        tell(f"  to end it:  {_command(options)} --stop {job}")
+        raise
+
+
+def _how_to_read(options: argparse.Namespace, job: str) -> str:
+    return f"{_command(options)} --result {job} shows what it has found by then"
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command line up to the action."""
+    words = ["inferstack recommend", str(options.spec)]
+    for name in ("stage", "region", "block"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name} {value}"]
+    return printable(" ".join(words))
+
+
+def _result(recommender: Recommender, loaded: LoadedSpec, job: str, options: argparse.Namespace) -> int:
+    with _taken_up_again(options, job), _shown_progress() as report:
+        ended = recommender.ended(job, report)
+    result = result_of(loaded.spec, recommender, job, ended, instances=options.instances)
+    _print_result(loaded, result, options)
+    if options.autoscaling is not None and result.is_complete:
+        _print_scaling(loaded, recommender, job, result, options)
+    return 0 if result.is_complete else 1
+
+
+def _print_result(loaded: LoadedSpec, result: Result, options: argparse.Namespace) -> None:
+    if options.format == "json":
+        print(json.dumps(result.answer, indent=1, default=str))
+    else:
+        for line in as_text(result):
+            print(printable(line), flush=True)
+    if options.measurements_out is not None and result.measurements:
+        with complete_or_absent(options.measurements_out) as file:
+            file.write(written(result.measurements).encode())
+        size = f"inferstack size {options.spec} --measurements {options.measurements_out}"
+        tell(printable(f"{options.measurements_out}: written; count instances with `{size}`"))
+    for line in result.complaints:
+        tell(printable(line))
+
+
+def _print_scaling(
+    loaded: LoadedSpec, recommender: Recommender, job: str, result: Result, options: argparse.Namespace
+) -> None:
+    chosen = options.autoscaling or chosen_for_scaling(loaded.spec, result)
+    asked: dict[str, Any] = {}
+    if loaded.spec.objective is not None:
+        most, least = loaded.spec.objective.requests_per_minute, loaded.spec.objective.lowest_requests_per_minute
+        expected = {"MaxInvocationsPerMinute": most, "MinInvocationsPerMinute": least}
+        rates = {name: round(rate) for name, rate in expected.items() if rate is not None}
+        asked["ScalingPolicyObjective"] = rates
+    if options.target_cpu is not None:
+        asked["TargetCpuUtilizationPerCore"] = options.target_cpu
+    answer = recommender.scaling(job, chosen, **asked)
+    try:
+        for line in scaling_lines(chosen, autoscaling_of(answer)):
+            print(printable(line))
+    except ValueError as error:
+        raise Refusal(f"SageMaker's answer for {chosen} is no scaling: {error}") from None
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Any]:
+    """A function that shows progress: on a terminal in one line, else in a line whenever it changes."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    last: list[str] = []
+
+    def report(progress: Progress) -> None:
+        line = printable(progress_line(progress))
+        if is_terminal:
+            sys.stderr.write(f"\r\x1b[K{line}")
+            sys.stderr.flush()
+        elif [line] != last:
+            tell(line)
+        last[:] = [line]
+
+    try:
+        yield report
+    finally:
+        if is_terminal and last:
+            sys.stderr.write("\r\x1b[K")

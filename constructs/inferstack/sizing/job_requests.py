@@ -1,0 +1,199 @@
+"""Requests for the jobs that measure a model on SageMaker, made from a spec as plain data.
+
+    load_test              CreateInferenceRecommendationsJob
+    ai_benchmark_job       CreateAIWorkloadConfig, CreateAIBenchmarkJob
+    ai_recommendation_job  CreateAIWorkloadConfig, CreateAIRecommendationJob
+
+The same request always gets the same name, and AWS takes a name only once: whoever asks for the same job again,
+after a lost connection or by mistake, does not pay twice.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from inferstack.facts.walk import bases_of_adapters, components, containers, models
+from inferstack.format.ai_jobs import AiBenchmarkJob, AiRecommendationJob, AiWorkloadConfig
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.load_testing import LoadTest
+from inferstack.problems import Problem
+from inferstack.problems.file_codes import NOT_ENOUGH_FOR_A_JOB
+from inferstack.sizing.api_form import in_api_form, put
+from inferstack.texts.s3_urls import s3_url
+
+Request = dict[str, Any]
+Requests = dict[str, Request]
+"""Requests by operation, in the order in which they are made; the last one starts the job."""
+
+_NAME_LIMIT = 63
+_DIGITS = 10
+_VERSION_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]+:[0-9]{12}:model-package/\S+")
+
+
+def job_blocks(spec: ModelSpec) -> tuple[str, ...]:
+    """The keys of the spec's jobs."""
+    return tuple(name for name in _MAKERS if getattr(spec, name) is not None)
+
+
+def requests_of(spec: ModelSpec, block: str, *, model_name: str | None = None) -> Requests:
+    """The requests for the job of a block. ``model_name`` is a SageMaker model's, for a load test of a spec
+    that names none.
+    """
+    return _MAKERS[block](spec, model_name)
+
+
+def needs_model_name(spec: ModelSpec, block: str) -> bool:
+    """Whether the model is not in the spec, but has to be looked up: deployed models have made-up names."""
+    if block != "load_test":
+        return False
+    inputs = requests_of(spec, block)["CreateInferenceRecommendationsJob"]["InputConfig"]
+    return not inputs.keys() & {"ModelName", "ModelPackageVersionArn"}
+
+
+def _load_test(spec: ModelSpec, model_name: str | None) -> Requests:
+    test = spec.load_test
+    assert test is not None
+    made = in_api_form(test)
+    inputs, types = made["InputConfig"], list(test.instance_types or ())
+    if types and test.job_type == "Advanced":
+        others = inputs.get("EndpointConfigurations", [])
+        inputs["EndpointConfigurations"] = [*({"InstanceType": it} for it in types), *others]
+    elif types:
+        put(inputs, ["ContainerConfig"], {"SupportedInstanceTypes": types})
+    if not inputs.keys() & {"ModelName", "ModelPackageVersionArn"}:
+        inputs |= _model(spec, model_name)
+    return _named(spec, "CreateInferenceRecommendationsJob", "JobName", _signed(spec, test, made))
+
+
+def _model(spec: ModelSpec, model_name: str | None) -> Request:
+    if model_name is not None:
+        return {"ModelName": model_name}
+    named = {model.model_package_name for _, _, model in models(spec)}
+    arn = named.pop() if len(named) == 1 else None
+    return {"ModelPackageVersionArn": arn} if arn is not None and _VERSION_ARN.fullmatch(arn) else {}
+
+
+def _benchmark(spec: ModelSpec, _: str | None) -> Requests:
+    job = spec.ai_benchmark_job
+    assert job is not None
+    made = in_api_form(job)
+    target = made.setdefault("BenchmarkTarget", {}).setdefault("Endpoint", {})
+    target.setdefault("Identifier", spec.endpoint_name)
+    whole = [name for _, name, _ in components(spec) if name not in bases_of_adapters(spec)]
+    if whole:
+        target.setdefault("InferenceComponents", [{"Identifier": name} for name in whole])
+    return _with_workload(spec, "AIBenchmarkJob", job, made)
+
+
+def _recommendation(spec: ModelSpec, _: str | None) -> Requests:
+    job = spec.ai_recommendation_job
+    assert job is not None
+    made = in_api_form(job)
+    files = set(_files(spec))
+    if job.s3_uri is None and len(files) == 1:
+        put(made, ["ModelSource", "S3"], {"S3Uri": files.pop()})
+    return _with_workload(spec, "AIRecommendationJob", job, made)
+
+
+def _files(spec: ModelSpec) -> Iterator[str]:
+    """Where the files of the spec's models are."""
+    for placed in containers(spec):
+        source = getattr(placed.container, "model_data_source", None)
+        url = placed.url if source is None else source.s3_data_source.s3_uri
+        if url is not None and not placed.is_of_adapter:
+            yield url
+
+
+def _with_workload(
+    spec: ModelSpec, noun: str, job: AiBenchmarkJob | AiRecommendationJob, made: Request
+) -> Requests:
+    before: Requests = {}
+    if job.ai_workload_config_identifier is None and spec.ai_workload_config is not None:
+        workload = _workload(spec.ai_workload_config) | _tags(spec)
+        before = _named(spec, "CreateAIWorkloadConfig", "AIWorkloadConfigName", workload)
+        made["AIWorkloadConfigIdentifier"] = before["CreateAIWorkloadConfig"]["AIWorkloadConfigName"]
+    last = _named(spec, f"Create{noun}", f"{noun}Name", _signed(spec, job, made))
+    request = last[f"Create{noun}"]
+    output = request["OutputConfig"]
+    # Results of several jobs in one place could not be told apart.
+    output["S3OutputLocation"] = f"{output['S3OutputLocation'].rstrip('/')}/{request[f'{noun}Name']}/"
+    return before | last
+
+
+def _workload(config: AiWorkloadConfig) -> Request:
+    written = {"benchmark": {"type": "aiperf"}, **_filled(config, "parameters", "secrets", "tooling")}
+    inline = {"AIWorkloadConfigs": {"WorkloadSpec": {"Inline": json.dumps(written)}}}
+    return in_api_form(config) | inline
+
+
+def _filled(config: AiWorkloadConfig, *fields: str) -> Request:
+    """Some fields of a block with the names of the spec, which are those of the tool."""
+    plain = msgspec.to_builtins(config)
+    return {name: plain[name] for name in fields if plain.get(name)}
+
+
+# ---------------------------------------------------------------- role, tags and name
+
+
+def _signed(spec: ModelSpec, job: LoadTest | AiBenchmarkJob | AiRecommendationJob, made: Request) -> Request:
+    """The request with a role and the spec's tags."""
+    role = spec.execution_role if job.role_arn is None else job.role_arn
+    return made | ({"RoleArn": role} if isinstance(role, str) else {}) | _tags(spec)
+
+
+def _tags(spec: ModelSpec) -> Request:
+    return {"Tags": [{"Key": key, "Value": value} for key, value in spec.tags.items()]} if spec.tags else {}
+
+
+def _named(spec: ModelSpec, operation: str, key: str, made: Request) -> Requests:
+    """The request with its name in front: the endpoint's, and digits that follow from all the rest."""
+    digits = hashlib.sha256(json.dumps([operation, made], sort_keys=True).encode()).hexdigest()[:_DIGITS]
+    room = _NAME_LIMIT - _DIGITS - 1
+    return {operation: {key: f"{spec.endpoint_name[:room].rstrip('-')}-{digits}", **made}}
+
+
+_MAKERS: Mapping[str, Callable[[ModelSpec, str | None], Requests]] = {
+    "load_test": _load_test,
+    "ai_benchmark_job": _benchmark,
+    "ai_recommendation_job": _recommendation,
+}
+
+# ---------------------------------------------------------------- what a spec does not say
+
+
+def lacking(spec: ModelSpec, block: str, *, model_name: str | None = None) -> Iterator[Problem]:
+    """What has to be added to a spec before its job can be requested. Deploying it takes none of that."""
+    requests = requests_of(spec, block, model_name=model_name)
+    request = next(reversed(requests.values()))
+    if "RoleArn" not in request:
+        message = "the job needs a role, and the role that the stack creates has no name before that"
+        yield _lacks(block, message, "add `role_arn`, or an ARN as `execution_role`")
+    if block == "load_test":
+        yield from _unknown_model(request["InputConfig"])
+        return
+    if "AIWorkloadConfigIdentifier" not in request:
+        message = "the job needs to know what to send"
+        yield _lacks(block, message, "add `ai_workload_config`, or `ai_workload_config_identifier` here")
+    source = request.get("ModelSource", {}).get("S3", {}).get("S3Uri")
+    if block == "ai_recommendation_job" and (source is None or s3_url(source) is None):
+        yield _lacks(block, "the job needs the model's files in S3", "add `s3_uri`")
+
+
+def _unknown_model(inputs: Request) -> Iterator[Problem]:
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-troubleshooting.html"""
+    if "ModelPackageVersionArn" in inputs:
+        return
+    config = inputs["ContainerConfig"]
+    missing = [key for key in ("Domain", "Task", "Framework") if key not in config]
+    if missing:
+        names = ", ".join(f"`{it.lower()}`" for it in missing)
+        message = f"without a model package, a load test also needs {names}"
+        yield _lacks("load_test", message, "add what fits best, or `OTHER`")
+
+
+def _lacks(block: str, message: str, fix: str) -> Problem:
+    return Problem((block,), message, fix, NOT_ENOUGH_FOR_A_JOB)
