@@ -154,7 +154,7 @@ def test_a_key_is_found_by_its_path_and_by_parts_of_it(
         ("shadow_variants", "Only for: `kind: single-model`, "),
         ("inference_components.chat.autoscaling", "inference_components.NAME.autoscaling (a mapping)\n"),
         ("cooldown", "See also: scale_in_cooldown, scale_out_cooldown and cooldown_in_minutes\n"),
-        ("name", "11 blocks have a key of this name; name one by its path:\n"),
+        ("name", "12 blocks have a key of this name; name one by its path:\n"),
     ],
 )
 def test_a_key_is_explained_as_the_format_says(

@@ -23,6 +23,8 @@ class Account:
     """Scaling policies by target and name."""
     schedules: dict[tuple[str, str, str], Description] = field(default_factory=dict)
     """Scheduled actions by target and name."""
+    jobs: dict[str, dict[str, Description]] = field(default_factory=dict)
+    """Jobs that measure models, and what they send, by kind and name."""
     tags: dict[str, dict[str, str]] = field(default_factory=dict)
     """Tags of all of these, by ARN."""
     stacks: list[Any] = field(default_factory=list)

@@ -1,8 +1,8 @@
 """Jobs that measure models: started, watched, stopped and read.
 
-SageMaker's Python SDK has classes for these jobs, too. Their wait gives up at the first lost connection and tells
-nothing of a load test's single tests; and it brings pydantic, pandas and its own sessions. So this polls by itself,
-with botocore's retries, and needs nothing that the extra ``aws`` does not have.
+SageMaker's Python SDK has classes for these jobs, too. But their wait gives up at the first lost connection,
+and tells nothing of the single tests; and the SDK brings dozens of packages and sessions of its own. So this
+polls by itself, with botocore's retries, and needs nothing that the extra ``aws`` does not have.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender.html
 https://docs.aws.amazon.com/sagemaker/latest/dg/generative-ai-inference-recommendations.html
@@ -204,14 +204,14 @@ def _has_ended(status: str) -> bool:
     return status.upper() in {"COMPLETED", "FAILED", "STOPPED", "DELETED"}
 
 
-class _Unreachable(Exception):
+class _Unreachable(Exception):  # noqa: N818 - no error: it passes
     """AWS cannot be asked now; the job does not depend on that."""
 
 
 @contextmanager
 def _waiting() -> Iterator[None]:
     """Within the block, what passes is no failure."""
-    from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004, PLC0415
+    from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: PLC0415
 
     try:
         yield

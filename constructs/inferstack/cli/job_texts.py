@@ -73,9 +73,11 @@ def _time(plan: Plan, kind: str) -> str:
         return f"up to {MOST_MINUTES_OF_DEFAULT} minutes, AWS says"
     if plan.seconds_per_test is None:
         return "AWS does not say how long it takes"
-    under_load = plan.seconds_per_test * plan.test_count
+    one, every = plan.seconds_per_test, plan.seconds_per_test * plan.test_count
+    longest = every if plan.at_once is None else one * -(-plan.test_count // plan.at_once)
+    shortest = f"{span(one)} to " if plan.at_once is None and every > one else ""
     limit = "" if plan.job_seconds is None else f"; no test starts after {span(plan.job_seconds)}"
-    return f"{span(under_load)} of traffic in all, and the start of each endpoint{limit}"
+    return f"{shortest}{span(longest)} of traffic, and the time that endpoints take to start{limit}"
 
 
 def _cost(plan: Plan, prices: Prices) -> str:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.account.connection import AccountError, Connection, connect
-from inferstack.account.recommender import Ended, Progress, Recommender
+from inferstack.account.recommender import Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region
 from inferstack.cli.job_results import Result, as_text, chosen_for_scaling, result_of
-from inferstack.cli.job_texts import plan_lines, scaling_lines, progress_line
+from inferstack.cli.job_texts import plan_lines, progress_line, scaling_lines
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.facts.walk import region_of
 from inferstack.problems import Severity, SpecError, printable
@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model-name", metavar="NAME", help="the SageMaker model to measure (that of the endpoint)")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--print", action="store_true", help="print the requests as JSON; nothing is started")
-    action.add_argument("--run", dest="start", action="store_true", help="start the job, and wait for its result")
+    action.add_argument(
+        "--run", dest="start", action="store_true", help="start the job, and wait for its result"
+    )
     action.add_argument("--result", metavar="JOB", help="wait for the result of a job that was started")
     action.add_argument("--stop", metavar="JOB", help="stop a job")
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
@@ -144,7 +146,9 @@ def _recommender(loaded: LoadedSpec, block: str) -> Recommender:
 def _connection(loaded: LoadedSpec) -> tuple[Connection, str]:
     connection, spec = connect(loaded.spec.region), loaded.spec
     if spec.account not in (None, connection.account):
-        message = f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        message = (
+            f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        )
         raise Refusal(f"{message}; use others, or choose another stage")
     if connection.region is None:
         raise Refusal("the job needs a region; set AWS_REGION, or `env: {region: …}` in the spec")
@@ -220,7 +224,10 @@ def _print_scaling(
     chosen = options.autoscaling or chosen_for_scaling(loaded.spec, result)
     asked: dict[str, Any] = {}
     if loaded.spec.objective is not None:
-        most, least = loaded.spec.objective.requests_per_minute, loaded.spec.objective.lowest_requests_per_minute
+        most, least = (
+            loaded.spec.objective.requests_per_minute,
+            loaded.spec.objective.lowest_requests_per_minute,
+        )
         expected = {"MaxInvocationsPerMinute": most, "MinInvocationsPerMinute": least}
         rates = {name: round(rate) for name, rate in expected.items() if rate is not None}
         asked["ScalingPolicyObjective"] = rates

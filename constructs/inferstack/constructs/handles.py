@@ -12,7 +12,8 @@ from constructs import Construct, IDependable
 
 from inferstack.constructs.names_taken import notes_on
 from inferstack.constructs.tokens import for_cdk
-from inferstack.format.kinds import ROLE_ARN, ExecutionRole
+from inferstack.format.base import ROLE_ARN
+from inferstack.format.kinds import ExecutionRole
 from inferstack.resolve.async_inference import ASYNC_BUCKET
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.images import key_arns

@@ -1,7 +1,7 @@
 """Jobs of 2026 that measure language models: what they send, benchmarks and recommendations.
 
-Keys are those of CreateAIWorkloadConfig, CreateAIBenchmarkJob and CreateAIRecommendationJob, without the levels
-between them.
+Keys are those of CreateAIWorkloadConfig, CreateAIBenchmarkJob and CreateAIRecommendationJob, without the
+levels between them.
 """
 
 from typing import Annotated, ClassVar
@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.format.ai_workload import AiParameters, AiSecrets, AiTooling
-from inferstack.format.base import Block
+from inferstack.format.base import Block, RoleArn
 from inferstack.format.model import VpcConfig
 
 
@@ -62,7 +62,8 @@ class AiBenchmarkComponent(Block):
 
 
 class AiBenchmarkJob(Block):
-    """A benchmark of a deployed language model, which `inferstack recommend` runs. Nothing of it is deployed."""
+    """A benchmark of a deployed language model, which `inferstack recommend` runs. Nothing of it is
+    deployed."""
 
     shapes: ClassVar = (
         "sagemaker:CreateAIBenchmarkJobRequest",
@@ -70,6 +71,7 @@ class AiBenchmarkJob(Block):
         "sagemaker:AIBenchmarkNetworkConfig",
         "sagemaker:AIBenchmarkEndpoint",
     )
+    aws_keys: ClassVar = {"role_arn": None}
 
     s3_output_location: str
     """S3 URL for the results; each job gets a folder there."""
@@ -85,7 +87,7 @@ class AiBenchmarkJob(Block):
     """Subnets and security groups of the job."""
     mlflow_config: MlflowConfig | None = None
     """Where MLflow records the job."""
-    role_arn: str | None = None
+    role_arn: RoleArn | None = None
     """ARN of the role that the job uses; if left out, `execution_role`, where that is an ARN."""
 
 
@@ -154,6 +156,7 @@ class AiRecommendationJob(Block):
         "sagemaker:AIRecommendationComputeSpec",
         "sagemaker:AIModelSourceS3",
     )
+    aws_keys: ClassVar = {"role_arn": None}
 
     s3_output_location: str
     """S3 URL for the results; each job gets a folder there."""
@@ -177,6 +180,6 @@ class AiRecommendationJob(Block):
     """Reserved capacity that the job uses."""
     mlflow_config: MlflowConfig | None = None
     """Where MLflow records the job."""
-    role_arn: str | None = None
+    role_arn: RoleArn | None = None
     """ARN of the role that the job uses; if left out, `execution_role`, where that is an ARN. It needs
     `servicequotas:GetServiceQuota`, which AmazonSageMakerFullAccess lacks."""

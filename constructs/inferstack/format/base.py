@@ -33,6 +33,9 @@ Statistic = Annotated[str, form(STATISTIC)]
 # must name the key in a form that IAM accepts as a resource.
 KmsKey = Annotated[str, form(f"^{KMS_KEY}$")]
 
+ROLE_ARN = r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$"
+RoleArn = Annotated[str, form(ROLE_ARN)]
+
 PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$")]
 
 

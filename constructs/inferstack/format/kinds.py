@@ -8,7 +8,7 @@ from msgspec import Meta
 from inferstack.format.ai_jobs import AiBenchmarkJob, AiRecommendationJob, AiWorkloadConfig
 from inferstack.format.alarms import Alarms, Dashboard
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, PolicyArn, Tags, form
+from inferstack.format.base import Block, PolicyArn, RoleArn, Tags, form
 from inferstack.format.elsewhere import Exports, Invokers, ParameterName, StackParameter
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
@@ -19,8 +19,6 @@ from inferstack.format.variant import Variant
 
 # ---------------------------------------------------------------- the role
 
-ROLE_ARN = r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$"
-RoleArn = Annotated[str, form(ROLE_ARN)]
 KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, form
+from inferstack.format.base import Block, RoleArn, form
 from inferstack.format.model import VpcConfig
 from inferstack.format.variant import ServerlessConfig
 
@@ -15,6 +15,7 @@ _Count = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
 _TrafficSeconds = Annotated[int, Meta(extra_json_schema={"minimum": 120, "maximum": 3_600})]
 _JobSeconds = Annotated[int, Meta(extra_json_schema={"maximum": 18_000})]
 _Tests = Annotated[int, Meta(extra_json_schema={"maximum": 10})]
+_ContentType = Annotated[str, form("^[-0-9A-Za-z_]+/.+$", max_length=1024)]
 _Invocations = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 30_000})]
 
 
@@ -163,12 +164,15 @@ class LoadTest(Block):
         "sagemaker:RecommendationJobPayloadConfig",
     )
     aws_keys: ClassVar = {
-        "instance_types": ("AWS::SageMaker::EndpointConfig.ProductionVariant", "instance_type")
+        "instance_types": ("AWS::SageMaker::EndpointConfig.ProductionVariant", "instance_type"),
+        # AWS's patterns have classes that mean more in Python than in an editor.
+        "role_arn": None,
+        "supported_response_mime_types": None,
     }
 
     job_type: str
-    """`Default` compares instance types with traffic of its own, in up to 45 minutes; `Advanced` is a load test
-    with your traffic, on the instance types that you name."""
+    """`Default` compares instance types with traffic of its own, in up to 45 minutes; `Advanced` is a load
+    test with your traffic, on the instance types that you name."""
     sample_payload_url: str
     """S3 URL of a `tar.gz` with sample requests, such as `inferstack body --sample-payload` makes."""
     supported_content_types: tuple[str, ...] | None = None
@@ -208,7 +212,7 @@ class LoadTest(Block):
     """Names and shapes of the inputs as JSON, for SageMaker Neo."""
     supported_endpoint_type: str | None = None
     """Whether `Default` recommends `RealTime` or `Serverless` endpoints only."""
-    supported_response_mime_types: tuple[str, ...] | None = None
+    supported_response_mime_types: tuple[_ContentType, ...] | None = None
     """Content types of the answers."""
     endpoints: tuple[EndpointInfo, ...] | None = None
     """An endpoint that exists, to be measured as well. It must not serve anybody meanwhile."""
@@ -218,7 +222,7 @@ class LoadTest(Block):
     """ID or ARN of the KMS key for the volumes of these endpoints."""
     output_config: RecommendationOutput | None = None
     """How the results are encrypted."""
-    role_arn: str | None = None
+    role_arn: RoleArn | None = None
     """ARN of the role that the job uses; if left out, `execution_role`, where that is an ARN."""
     job_description: str | None = None
     """Description of the job."""

@@ -1,7 +1,7 @@
 """Blocks of a spec as parts of requests: the API's names, and the levels that the spec leaves out.
 
-A field is named after a member of one of its block's shapes. Where a shape is not the structure itself but one
-inside of it, :data:`LEVELS` says where.
+A field is named after a member of one of its block's shapes. Where a shape is not the structure itself but
+one inside of it, :data:`LEVELS` says where.
 """
 
 from collections.abc import Mapping

@@ -48,7 +48,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """How long instances are under load, at most and all together; starting them comes on top."""
         if self.seconds_per_test is None:
             return None
-        return self.seconds_per_test * min(self.test_count, sum(it.count for it in self.tests if it.is_instance))
+        return self.seconds_per_test * min(
+            self.test_count, sum(it.count for it in self.tests if it.is_instance)
+        )
 
     def cost(self, prices: Prices) -> Decimal | None:
         """What instances under load cost at most; None if a time or a price is not known."""

@@ -4,8 +4,8 @@
     ai_benchmark_job       CreateAIWorkloadConfig, CreateAIBenchmarkJob
     ai_recommendation_job  CreateAIWorkloadConfig, CreateAIRecommendationJob
 
-The same request always gets the same name, and AWS takes a name only once: whoever asks for the same job again,
-after a lost connection or by mistake, does not pay twice.
+The same request always gets the same name, and AWS takes a name only once: whoever asks for the same job
+again, after a lost connection or by mistake, does not pay twice.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from inferstack.format.load_testing import LoadTest
 from inferstack.problems import Problem
 from inferstack.problems.file_codes import NOT_ENOUGH_FOR_A_JOB
 from inferstack.sizing.api_form import in_api_form, put
+from inferstack.texts.placeholders import is_settled, without_pseudo_parameters
 from inferstack.texts.s3_urls import s3_url
 
 Request = dict[str, Any]
@@ -40,8 +41,8 @@ def job_blocks(spec: ModelSpec) -> tuple[str, ...]:
 
 
 def requests_of(spec: ModelSpec, block: str, *, model_name: str | None = None) -> Requests:
-    """The requests for the job of a block. ``model_name`` is a SageMaker model's, for a load test of a spec
-    that names none.
+    """The requests for the job of a block. ``model_name`` is that of a SageMaker model, which a load test
+    measures instead of any that the spec names.
     """
     return _MAKERS[block](spec, model_name)
 
@@ -64,14 +65,16 @@ def _load_test(spec: ModelSpec, model_name: str | None) -> Requests:
         inputs["EndpointConfigurations"] = [*({"InstanceType": it} for it in types), *others]
     elif types:
         put(inputs, ["ContainerConfig"], {"SupportedInstanceTypes": types})
-    if not inputs.keys() & {"ModelName", "ModelPackageVersionArn"}:
-        inputs |= _model(spec, model_name)
+    if model_name is not None:
+        inputs.pop("ModelPackageVersionArn", None)
+        inputs["ModelName"] = model_name
+    elif not inputs.keys() & {"ModelName", "ModelPackageVersionArn"}:
+        inputs |= _package(spec)
     return _named(spec, "CreateInferenceRecommendationsJob", "JobName", _signed(spec, test, made))
 
 
-def _model(spec: ModelSpec, model_name: str | None) -> Request:
-    if model_name is not None:
-        return {"ModelName": model_name}
+def _package(spec: ModelSpec) -> Request:
+    """The version of a model package that is the spec's only model."""
     named = {model.model_package_name for _, _, model in models(spec)}
     arn = named.pop() if len(named) == 1 else None
     return {"ModelPackageVersionArn": arn} if arn is not None and _VERSION_ARN.fullmatch(arn) else {}
@@ -127,7 +130,7 @@ def _with_workload(
 def _workload(config: AiWorkloadConfig) -> Request:
     written = {"benchmark": {"type": "aiperf"}, **_filled(config, "parameters", "secrets", "tooling")}
     inline = {"AIWorkloadConfigs": {"WorkloadSpec": {"Inline": json.dumps(written)}}}
-    return in_api_form(config) | inline
+    return {**in_api_form(config), **inline}
 
 
 def _filled(config: AiWorkloadConfig, *fields: str) -> Request:
@@ -142,11 +145,19 @@ def _filled(config: AiWorkloadConfig, *fields: str) -> Request:
 def _signed(spec: ModelSpec, job: LoadTest | AiBenchmarkJob | AiRecommendationJob, made: Request) -> Request:
     """The request with a role and the spec's tags."""
     role = spec.execution_role if job.role_arn is None else job.role_arn
-    return made | ({"RoleArn": role} if isinstance(role, str) else {}) | _tags(spec)
+    named = isinstance(role, str) and is_settled(role)
+    return made | ({"RoleArn": role} if named else {}) | _tags(spec)
 
 
 def _tags(spec: ModelSpec) -> Request:
-    return {"Tags": [{"Key": key, "Value": value} for key, value in spec.tags.items()]} if spec.tags else {}
+    """The spec's tags, without those whose value only a deployment knows."""
+    known = {key: value for key, value in (spec.tags or {}).items() if _is_known(key + value)}
+    return {"Tags": [{"Key": key, "Value": value} for key, value in known.items()]} if known else {}
+
+
+def _is_known(text: str) -> bool:
+    """Whether no more than the account and region have to be filled in."""
+    return is_settled(without_pseudo_parameters(text))
 
 
 def _named(spec: ModelSpec, operation: str, key: str, made: Request) -> Requests:
@@ -172,6 +183,9 @@ def lacking(spec: ModelSpec, block: str, *, model_name: str | None = None) -> It
     if "RoleArn" not in request:
         message = "the job needs a role, and the role that the stack creates has no name before that"
         yield _lacks(block, message, "add `role_arn`, or an ARN as `execution_role`")
+    unknown = sorted({text for it in requests.values() for text in _texts(it) if not _is_known(text)})
+    for text in unknown:
+        yield _lacks(block, f"only a deployment knows `{text}`", "write what it stands for")
     if block == "load_test":
         yield from _unknown_model(request["InputConfig"])
         return
@@ -181,6 +195,15 @@ def lacking(spec: ModelSpec, block: str, *, model_name: str | None = None) -> It
     source = request.get("ModelSource", {}).get("S3", {}).get("S3Uri")
     if block == "ai_recommendation_job" and (source is None or s3_url(source) is None):
         yield _lacks(block, "the job needs the model's files in S3", "add `s3_uri`")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping() | list():
+            for below in value.values() if isinstance(value, Mapping) else value:
+                yield from _texts(below)
 
 
 def _unknown_model(inputs: Request) -> Iterator[Problem]:

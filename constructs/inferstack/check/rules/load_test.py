@@ -122,7 +122,10 @@ def phases_follow_on_one_another(spec: ModelSpec) -> Iterator[Problem]:
     """
     pattern = None if spec.load_test is None else spec.load_test.traffic_pattern
     for number, (before, after) in enumerate(pairwise(_phases(pattern)), 1):
-        last = before.initial_number_of_users + before.spawn_rate * before.duration_in_seconds // _SECONDS_A_MINUTE
+        last = (
+            before.initial_number_of_users
+            + before.spawn_rate * before.duration_in_seconds // _SECONDS_A_MINUTE
+        )
         first = after.initial_number_of_users
         if abs(last - first) > _MOST_AT_FIRST:
             message = f"this phase begins with {first} users, and the one before ends with {last}"
