@@ -6,11 +6,13 @@ import signal
 import struct
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
 import pytest
+import yaml
 from support.program import ENDED, SOURCE_ROOT, Command, Run
 
 from inferstack.cli import main
@@ -468,3 +470,82 @@ def test_without_numpy_the_extra_is_named(body: Command) -> None:
     )
     assert (done.returncode, "pip install 'inferstack[arrays]'" in done.stderr) == (1, True)
     assert "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- samples for load tests
+
+
+def members(file: str) -> dict[str, bytes]:
+    with tarfile.open(file) as archive:
+        return {it.name: archive.extractfile(it).read() for it in archive}  # type: ignore[union-attr]
+
+
+def test_a_sample_payload_is_an_archive_of_the_body(
+    body: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert body("one.yaml", "--input", "both.npz") == 0
+    capsys.readouterr()
+    assert body("one.yaml", "--input", "both.npz", "--sample-payload", "payload.tar.gz") == 0
+    assert members("payload.tar.gz") == {"sample-0001.bin": Path("request.bin").read_bytes()}
+    said = capsys.readouterr().out
+    written = yaml.safe_load(said[said.index("  load_test:") :])["load_test"]
+    assert written["sample_payload_url"].endswith("/payload.tar.gz")
+    assert written["supported_content_types"][0].startswith(BINARY)
+    before = Path("payload.tar.gz").read_bytes()
+    assert body("one.yaml", "--input", "both.npz", "--sample-payload", "payload.tar.gz") == 0
+    assert Path("payload.tar.gz").read_bytes() == before
+
+
+def test_rows_of_arrays_become_several_samples(body: Command) -> None:
+    # More rows than one request may have.
+    Path("many.json").write_text(json.dumps({"X": [[it, it] for it in range(5)], "T": [["hi"]] * 5}))
+    packed = ("--input", "many.json", "--json", "--sample-payload", "payload.tar.gz")
+    assert body("one.yaml", *packed, "--rows", "2") == 0
+    found = [json.loads(it)["inputs"] for it in members("payload.tar.gz").values()]
+    assert [it[0]["shape"] for it in found] == [[2, 2], [2, 2], [1, 2]]
+    assert found[2][0]["data"] == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "arguments", "said"),
+    [
+        (
+            {"X": [[1, 1]] * 2, "T": [["hi"], ["hello, world"]]},
+            ("--rows", "1"),
+            "the bodies have different content types",
+        ),
+        ({"X": [[1, 1]] * 2, "T": [["hi"]]}, ("--rows", "1"), "all inputs must have the same number of rows"),
+        ({"X": [[1, 1]] * 5, "T": [["hi"]] * 5}, (), "has a batch of 5; allowed: 1 to 4"),
+    ],
+)
+def test_what_is_no_sample_is_refused(
+    inputs: dict[str, list[object]],
+    arguments: tuple[str, ...],
+    said: str,
+    body: Command,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("many.json").write_text(json.dumps(inputs))
+    assert body("one.yaml", "--input", "many.json", "--sample-payload", "payload.tar.gz", *arguments) == 1
+    assert said in capsys.readouterr().err
+    assert not Path("payload.tar.gz").exists()
+
+
+def test_a_model_without_batches_has_no_rows(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.yaml").write_text(SPEC.replace("max_batch_size: 4", "max_batch_size: 0"))
+    Path("one.json").write_text('{"X": [1, 2], "T": ["hi"]}')
+    assert body("one.yaml", "--input", "one.json", "--sample-payload", "p.tar.gz", "--rows", "1") == 1
+    assert "the model takes no batches" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--rows", "1"),
+        ("--sample-payload", "p.tar.gz", "--out", "b"),
+        ("--sample-payload", "p", "--rows", "0"),
+    ],
+)
+def test_options_of_samples_go_together(body: Command, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        body("one.yaml", "--input", "both.npz", *arguments)

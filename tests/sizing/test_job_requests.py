@@ -288,7 +288,7 @@ def test_what_only_a_deployment_knows_is_no_part_of_a_request() -> None:
     assert list(lacking(placed, "load_test")) == []
     roleless = {key: it for key, it in LOAD.items() if key != "role_arn"}
     without = spec_of({"load_test": roleless, "execution_role": "${import:Role}"})
-    assert [it.message for it in lacking(without, "load_test")][0].startswith("the job needs a role")
+    assert next(it.message for it in lacking(without, "load_test")).startswith("the job needs a role")
 
 
 def test_a_role_of_the_endpoint_is_taken() -> None:

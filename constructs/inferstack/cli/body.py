@@ -45,6 +45,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
     add("--read", metavar="FILE", type=Path, help=read)
     add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
+    sample = "write the body into this tar.gz instead, as a sample for load tests"
+    add("--sample-payload", metavar="FILE", type=Path, help=sample)
+    rows = "with --sample-payload: make a body of each N rows of the arrays"
+    add("--rows", metavar="N", type=_rows, help=rows)
     out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
     add("--out", metavar="FILE", type=Path, help=out)
     command.set_defaults(wrong_usage=command.error)
@@ -67,6 +71,10 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield "--read and --content-type go together"
     if options.read is not None and (options.input or options.parameter or options.json):
         yield "--input, --parameter and --json make a request and cannot be used with --read"
+    if options.sample_payload is not None and (options.read is not None or options.out is not None):
+        yield "--sample-payload takes the place of --out, and cannot be used with --read"
+    if options.rows is not None and options.sample_payload is None:
+        yield "--rows needs --sample-payload"
     chosen = {options.stage, options.component, options.model, options.target_model}
     if options.spec is None and chosen != {None}:
         yield "--stage, --component, --model and --target-model choose something in a SPEC"
@@ -87,6 +95,13 @@ def _parameter(written: str) -> tuple[str, str | int | bool]:
         return name, int(value)
     except ValueError:
         return name, value
+
+
+def _rows(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
 
 
 # ---------------------------------------------------------------- Requests, answers, and their model
@@ -115,6 +130,8 @@ def _make(options: argparse.Namespace) -> int:
     bodies, files = _invocation()
     try:
         inputs = files.read_inputs(model.config, options.input)
+        if options.sample_payload is not None:
+            return _write_samples(model, inputs, options)
         made = bodies.request_body(
             model.config, inputs, binary=not options.json, parameters=dict(options.parameter)
         )
@@ -130,6 +147,25 @@ def _make(options: argparse.Namespace) -> int:
     print(" \\\n  ".join(_command(loaded.spec, asked, made.content_type, out)))
     if len(made.content) > _LARGEST and not is_async(loaded.spec):
         tell(f"note: SageMaker documents a limit of {_LARGEST} bytes for a synchronous request")
+    return 0
+
+
+def _write_samples(model: TritonModel, inputs: Any, options: argparse.Namespace) -> int:
+    """Writes an archive of bodies, and what a `load_test` block says about it."""
+    from inferstack.triton.samples import sample_archive, sample_bodies  # noqa: PLC0415 - brings numpy
+
+    parameters = dict(options.parameter)
+    made = sample_bodies(
+        model.config, inputs, rows=options.rows, binary=not options.json, parameters=parameters
+    )
+    with complete_or_absent(options.sample_payload) as file:
+        file.write(sample_archive(made, ".json" if options.json else ".bin"))
+    print(f"{options.sample_payload}\n  model         {model.name}\n  content type  {made[0].content_type}")
+    print(f"  bodies        {len(made)}, up to {max(len(it.content) for it in made)} bytes")
+    print("upload it, and write into the spec:")
+    print("  load_test:")
+    print(f"    sample_payload_url: s3://…/{printable(options.sample_payload.name)}")
+    print(f'    supported_content_types: ["{made[0].content_type}"]')
     return 0
 
 

@@ -1,12 +1,15 @@
 """What jobs will do, how far they are, and the scaling that follows, in lines for people."""
 
+import itertools
+import json
+import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from inferstack.account.recommender import Progress
 from inferstack.cli.report import counted
-from inferstack.problems.words import listed
 from inferstack.sizing.job_plans import MOST_MINUTES_OF_DEFAULT, Plan
 from inferstack.sizing.job_requests import Requests
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, Prices
@@ -27,14 +30,23 @@ def plan_lines(block: str, requests: Requests, plan: Plan, prices: Prices) -> It
     request = next(reversed(requests.values()))
     kind = request.get("JobType", block)
     yield f"{plan.name}"
-    rows = [("kind", _KINDS[kind]), *_measured(request), *_tests(plan, kind)]
+    rows = [("kind", _KINDS[kind]), *_measured(requests), *_tests(plan, kind)]
     rows += [("time", _time(plan, kind)), ("cost", _cost(plan, prices))]
     rows += [("results", request["OutputConfig"]["S3OutputLocation"])] if block != "load_test" else []
     for name, text in rows:
         yield from _wrapped(name, text)
 
 
-def _measured(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _sent(requests: Requests) -> Iterator[str]:
+    """What a workload sends, as far as the spec says it."""
+    workload = requests.get("CreateAIWorkloadConfig")
+    if workload is not None:
+        written = json.loads(workload["AIWorkloadConfigs"]["WorkloadSpec"]["Inline"])
+        yield ", ".join(f"{name}: {value}" for name, value in written.get("parameters", {}).items())
+
+
+def _measured(requests: Requests) -> Iterator[tuple[str, str]]:
+    request = next(reversed(requests.values()))
     inputs = request.get("InputConfig", {})
     for key in ("ModelPackageVersionArn", "ModelName"):
         if key in inputs:
@@ -46,9 +58,11 @@ def _measured(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         parts = [it["Identifier"] for it in target.get("InferenceComponents", ())]
         of_it = f": {', '.join(parts)}" if parts else ""
         yield "endpoint", f"{target['Identifier']}{of_it}; it gets this load besides its own"
+    for parameters in _sent(requests):
+        yield "sends", parameters
     if "ModelSource" in request:
         yield "model", request["ModelSource"]["S3"]["S3Uri"]
-        yield "for", listed([it["Metric"] for it in request["PerformanceTarget"]["Constraints"]], last="and")
+        yield "for", ", ".join(it["Metric"] for it in request["PerformanceTarget"]["Constraints"])
 
 
 def _tests(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:
@@ -57,8 +71,10 @@ def _tests(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:
     if not plan.tests:
         yield "tests", "on instance types that AWS chooses"
         return
-    several = {it.on: f" (x {it.count})" if it.count > 1 else "" for it in plan.tests}
-    on = ", ".join(f"{name}{times}" for name, times in several.items())
+    counts: Counter[str] = Counter()
+    for it in plan.tests:
+        counts[it.on] += it.count
+    on = ", ".join(f"{name} (x {count})" if count > 1 else name for name, count in counts.items())
     at_once = "" if plan.at_once is None else f", {plan.at_once} at a time"
     if kind == "ai_recommendation_job":
         yield "considers", on
@@ -100,8 +116,6 @@ def span(seconds: int) -> str:
 
 def _wrapped(name: str, text: str) -> Iterator[str]:
     """Lines that fit on a terminal; a long word stays whole, so that it can be copied."""
-    import textwrap  # noqa: PLC0415
-
     margin = _MARGIN.format(name)
     blank = " " * len(margin)
     yield from textwrap.wrap(
@@ -136,7 +150,10 @@ def scaling_lines(recommendation: str, autoscaling: Mapping[str, Any]) -> Iterat
         yield f"  {key}: {autoscaling[key]}"
     yield "  policies:"
     for policy in autoscaling["policies"]:
-        yield f"    - {_flow(policy)}"
+        marks = itertools.chain(("-",), itertools.repeat(" "))
+        yield from (
+            f"    {mark} {key}: {_flow(it)}" for mark, (key, it) in zip(marks, policy.items(), strict=False)
+        )
 
 
 def _flow(value: Any) -> str:

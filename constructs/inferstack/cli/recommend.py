@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -246,11 +247,13 @@ def _shown_progress() -> Iterator[Any]:
     """A function that shows progress: on a terminal in one line, else in a line whenever it changes."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     last: list[str] = []
+    begun = time.monotonic()
 
     def report(progress: Progress) -> None:
         line = printable(progress_line(progress))
         if is_terminal:
-            sys.stderr.write(f"\r\x1b[K{line}")
+            waited = int(time.monotonic() - begun) // 60
+            sys.stderr.write(f"\r\x1b[K{line} ({waited} min)")
             sys.stderr.flush()
         elif [line] != last:
             tell(line)
