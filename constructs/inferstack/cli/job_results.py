@@ -167,19 +167,22 @@ def _deployment(found: Mapping[str, Any]) -> Iterator[str]:
 # ---------------------------------------------------------------- for scaling
 
 
-def chosen_for_scaling(spec: ModelSpec, result: Result) -> str:
-    """The id of the recommendation to scale: the cheapest that meets the objective, else the first.
+def chosen_for_scaling(spec: ModelSpec, result: Result, wanted: str) -> Mapping[str, Any]:
+    """The recommendation to scale: the one with this id, or without one the cheapest that meets the
+    objective, else the first.
 
     Raises:
-        Refusal: when none is on instances.
+        Refusal: when there is no such one on instances.
     """
-    on_instances: list[tuple[str, Measurement]] = []
+    on_instances: list[tuple[Mapping[str, Any], Measurement]] = []
     for found in result.answer.get("InferenceRecommendations", ()):
         rows = measured_in({**result.answer, "InferenceRecommendations": [found]}, source="the job")
-        on_instances += [(str(found.get("RecommendationId", "")), row) for row in rows]
+        on_instances += [(found, row) for row in rows if "RecommendationId" in found]
+    if wanted:
+        on_instances = [it for it in on_instances if it[0]["RecommendationId"] == wanted]
     if not on_instances:
-        raise Refusal("the job recommends no instances, so there is nothing to scale")
+        raise Refusal(f"the job has no recommendation {wanted} on instances, so there is nothing to scale")
     if spec.objective is None:
         return on_instances[0][0]
     ranked = sizes([row for _, row in on_instances], demand_of(spec.objective), NO_PRICES)
-    return next(name for name, row in on_instances if row is ranked[0].measurement)
+    return next(found for found, row in on_instances if row is ranked[0].measurement)

@@ -13,6 +13,7 @@ from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.recommender import Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region
+from inferstack.cli.editing import edit_spec
 from inferstack.cli.job_results import Result, as_text, chosen_for_scaling, result_of
 from inferstack.cli.job_texts import plan_lines, progress_line, scaling_lines
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
@@ -23,7 +24,7 @@ from inferstack.sizing.job_plans import plan_of
 from inferstack.sizing.job_requests import Requests, job_blocks, lacking, needs_model_name, requests_of
 from inferstack.sizing.measurements import written
 from inferstack.sizing.prices import PRICE_FILE, prices_for
-from inferstack.sizing.recommended_scaling import autoscaling_of
+from inferstack.sizing.recommended_scaling import autoscaling_of, changes_for
 from inferstack.triton.archive.writing import complete_or_absent
 
 _EXAMPLE = "`load_test`, `ai_benchmark_job` or `ai_recommendation_job`"
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--measurements-out", type=Path, metavar="FILE", help="write the result as CSV, for `size`")
     scaling = "after a load test, ask for scaling, too: for this recommendation, or the best"
     add("--autoscaling", nargs="?", const="", metavar="ID", help=scaling)
+    add("--write", action="store_true", help="with --autoscaling: write it into the spec, and what it scales")
     add("--target-cpu", type=_percent, metavar="PERCENT", help="with --autoscaling: use of each core (50)")
     add("--instances", type=int, metavar="N", help="instances that a benchmark measured (as in the spec)")
     add("--format", choices=("text", "json"), default="text", help="json: the result as AWS gives it")
@@ -71,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
     block = _block(loaded, options.block)
     if options.autoscaling is not None and block != "load_test":
         options.wrong_usage("--autoscaling is for jobs of `load_test`")
+    if options.write and options.autoscaling is None:
+        options.wrong_usage("--write needs --autoscaling")
     try:
         with termination_interrupts():
             return _act(loaded, block, options)
@@ -222,7 +226,7 @@ def _print_result(loaded: LoadedSpec, result: Result, options: argparse.Namespac
 def _print_scaling(
     loaded: LoadedSpec, recommender: Recommender, job: str, result: Result, options: argparse.Namespace
 ) -> None:
-    chosen = options.autoscaling or chosen_for_scaling(loaded.spec, result)
+    chosen = chosen_for_scaling(loaded.spec, result, options.autoscaling)
     asked: dict[str, Any] = {}
     if loaded.spec.objective is not None:
         most, least = (
@@ -234,12 +238,17 @@ def _print_scaling(
         asked["ScalingPolicyObjective"] = rates
     if options.target_cpu is not None:
         asked["TargetCpuUtilizationPerCore"] = options.target_cpu
-    answer = recommender.scaling(job, chosen, **asked)
+    name = chosen["RecommendationId"]
+    answer = recommender.scaling(job, name, **asked)
     try:
-        for line in scaling_lines(chosen, autoscaling_of(answer)):
-            print(printable(line))
+        block = autoscaling_of(answer)
+        changes = changes_for(loaded.spec, chosen, block) if options.write else {}
     except ValueError as error:
-        raise Refusal(f"SageMaker's answer for {chosen} is no scaling: {error}") from None
+        raise Refusal(f"SageMaker's scaling for {name} cannot be used: {error}") from None
+    for line in scaling_lines(name, block):
+        print(printable(line), flush=True)
+    if options.write:
+        edit_spec(options.spec, changes, stage=options.stage, region=options.region)
 
 
 @contextmanager

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inferstack.catalog.metrics import find, find_predefined, scaling_statistic
+from inferstack.facts.walk import model_containers, variant_scalings, variants
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import SpecPath
 
 _NAMES = {"Namespace": "namespace", "MetricName": "metric_name", "Statistic": "statistic"}
 _COOLDOWNS = {"ScaleInCooldown": "scale_in_cooldown", "ScaleOutCooldown": "scale_out_cooldown"}
@@ -51,6 +54,43 @@ def _is_known(customized: Mapping[str, Any]) -> bool:
     namespace, statistic = customized.get("Namespace"), customized.get("Statistic", "Average")
     known = find(customized.get("MetricName", ""))
     return any(it.namespace == namespace and scaling_statistic(it) == statistic for it in known)
+
+
+# ---------------------------------------------------------------- in a spec
+
+
+def changes_for(
+    spec: ModelSpec, recommendation: Mapping[str, Any], autoscaling: Mapping[str, Any]
+) -> dict[SpecPath, Any]:
+    """The values that a spec needs to be deployed as recommended, by path: the scaling, and the instances and
+    environment variables that it was measured with.
+
+    Raises:
+        ValueError: when it is not clear where they belong.
+    """
+    fleets = [path for path, _ in variants(spec)]
+    if len(fleets) != 1:
+        raise ValueError("the spec has several variants; write it into one of them by hand")
+    scaled = [path for path, *_ in variant_scalings(spec)]
+    measured = recommendation["EndpointConfiguration"]
+    least, most = autoscaling["min_capacity"], autoscaling["max_capacity"]
+    start = min(max(int(measured.get("InitialInstanceCount") or 1), least, 1), most)
+    return {
+        (*fleets[0], "instance_type"): measured["InstanceType"],
+        (*fleets[0], "initial_instance_count"): start,
+        (scaled[0] if scaled else ("autoscaling",)): autoscaling,
+        **_environment(spec, recommendation.get("ModelConfiguration") or {}),
+    }
+
+
+def _environment(spec: ModelSpec, model: Mapping[str, Any]) -> dict[SpecPath, Any]:
+    variables = {it["Key"]: it["Value"] for it in model.get("EnvironmentParameters") or ()}
+    places = [path for path, *_ in model_containers(spec)]
+    if variables and len(places) != 1:
+        raise ValueError(
+            f"write {', '.join(variables)} into the environment of one of the containers by hand"
+        )
+    return {(*places[0], "environment", name): value for name, value in variables.items()}
 
 
 def _plain(number: float) -> float:
