@@ -20,7 +20,8 @@ from inferstack.project.files import files_of
 
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
-PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("validate", "triton", "packing", "measuring")))
+_NAMES = ("validate", "triton", "packing", "measuring", "recommending")
+PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in _NAMES))
 EXAMPLE = ROOT / "docs" / "examples" / "sizing"
 # Not run here: the whole test run, and, where there is no Triton, what starts one.
 ELSEWHERE = (

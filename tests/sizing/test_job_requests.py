@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from emulator.strictness import request_problems, request_shape
 
-from inferstack.check.load import LoadedSpec, parse_spec
+from inferstack.check.load import LoadedSpec, load_spec, parse_spec
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.kinds import ModelSpec
 from inferstack.sizing.api_form import LEVELS
-from inferstack.sizing.job_requests import lacking, needs_model_name, requests_of
+from inferstack.sizing.job_requests import job_blocks, lacking, needs_model_name, requests_of
 from inferstack.source.document import read_document
 from inferstack.source.stages import at_stage, stage_names
 
@@ -133,6 +133,16 @@ def test_every_spec_makes_requests_that_the_service_allows(file: Path, block: st
     for operation, request in requests_of(spec, block).items():
         filled = json.loads(json.dumps(request).replace("${AWS::Region}", "us-east-1"))
         assert request_problems("sagemaker", operation, filled) == []
+
+
+@pytest.mark.parametrize("name", ["model_specs/bert-large.yaml", "docs/examples/llama-jobs.yaml"])
+def test_the_examples_can_be_requested_as_they_are(name: str) -> None:
+    spec = load_spec(ROOT / name).spec
+    assert job_blocks(spec)
+    for block in job_blocks(spec):
+        assert list(lacking(spec, block)) == []
+        for operation, request in requests_of(spec, block, model_name="Model-1").items():
+            assert request_problems("sagemaker", operation, request) == []
 
 
 @pytest.mark.parametrize("block", BLOCKS)
