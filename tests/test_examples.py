@@ -26,6 +26,7 @@ FOLDERS = (
     "docs/examples/greeting",
     "docs/examples/kinds",
     "docs/examples/ranker",
+    "docs/examples/jobs",
     "docs/examples/spam",
 )
 SPECS_ON_PAGES = [

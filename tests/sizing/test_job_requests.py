@@ -135,7 +135,7 @@ def test_every_spec_makes_requests_that_the_service_allows(file: Path, block: st
         assert request_problems("sagemaker", operation, filled) == []
 
 
-@pytest.mark.parametrize("name", ["model_specs/bert-large.yaml", "docs/examples/llama-jobs.yaml"])
+@pytest.mark.parametrize("name", ["model_specs/bert-large.yaml", "docs/examples/jobs/llama.yaml"])
 def test_the_examples_can_be_requested_as_they_are(name: str) -> None:
     spec = load_spec(ROOT / name).spec
     assert job_blocks(spec)

@@ -189,23 +189,17 @@ def recommend_scaling(account: Account, request: Request) -> dict[str, Any]:
             "MaxCapacity": math.ceil(most / target),
             "ScaleInCooldown": 300,
             "ScaleOutCooldown": 60,
-            "ScalingPolicies": [
-                _policy(
-                    {"Predefined": {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"}}, target
-                ),
-                _policy(
-                    {
-                        "Customized": {
-                            "MetricName": "CPUUtilization",
-                            "Namespace": "/aws/sagemaker/Endpoints",
-                            "Statistic": "Average",
-                        }
-                    },
-                    request.get("TargetCpuUtilizationPerCore", 50) * 4,
-                ),
-            ],
+            "ScalingPolicies": _policies(request, target),
         },
     }
+
+
+def _policies(request: Request, target: int) -> list[dict[str, Any]]:
+    cpu = {"MetricName": "CPUUtilization", "Namespace": "/aws/sagemaker/Endpoints", "Statistic": "Average"}
+    return [
+        _policy({"Predefined": {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"}}, target),
+        _policy({"Customized": cpu}, request.get("TargetCpuUtilizationPerCore", 50) * 4),
+    ]
 
 
 def _policy(metric: dict[str, Any], target: float) -> dict[str, Any]:

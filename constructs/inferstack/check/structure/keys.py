@@ -143,6 +143,9 @@ _BY_NAME = {
 """The mappings from names to blocks: what such a block is called, and how to write one."""
 
 _NESTED = 2
+_JOBS = frozenset({"load_test", "ai_workload_config", "ai_benchmark_job", "ai_recommendation_job"})
+_JOB_MODULES = frozenset({"load_testing", "ai_workload", "ai_jobs"})
+"""Where what no deployment reads is declared, apart from the objective."""
 
 
 def _homes(block: JsonSchema) -> dict[str, str]:
@@ -158,7 +161,8 @@ def _homes_in(definition: str) -> dict[str, str]:
 def _homes_of(block: JsonSchema) -> dict[str, str]:
     """Keys of the blocks below this one, each with its block.
 
-    If several blocks have a key, it is the nearest one; if two are equally near, neither.
+    If several blocks have a key, it is the nearest one; if two are equally near, neither. Jobs that measure
+    the endpoint count only for keys that nothing else has.
     """
     found_above: dict[str, str] = {}
     level = {"": block}
@@ -169,10 +173,25 @@ def _homes_of(block: JsonSchema) -> dict[str, str]:
             for name, value in each.get("properties", {}).items()
             for branch in value.get("anyOf", [value])
         }
-        found = [(key, where) for where, each in level.items() for key in each.get("properties", {})]
+        found = [
+            (key, where)
+            for where, each in level.items()
+            for key in each.get("properties", {})
+            if where.partition(".")[0] not in _JOBS or key in _keys_of_jobs()
+        ]
         times = Counter(key for key, _ in found)
         found_above = {key: where for key, where in found if times[key] == 1} | found_above
     return found_above
+
+
+@cache
+def _keys_of_jobs() -> frozenset[str]:
+    """Keys that only blocks of jobs have."""
+    of_jobs, of_others = set[str](), set[str]()
+    for block in with_subclasses(Block):
+        home = block.__module__.rpartition(".")[2]
+        (of_jobs if home in _JOB_MODULES else of_others).update(block.__struct_fields__)
+    return frozenset(of_jobs - of_others)
 
 
 @cache

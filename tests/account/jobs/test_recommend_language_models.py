@@ -1,0 +1,74 @@
+"""Jobs for language models on an emulated SageMaker."""
+
+from pathlib import Path
+
+import pytest
+from emulator.clients import EmulatedAws
+from support.jobs import COMPONENTS, Read, started, write
+from support.program import Command
+from support.s3 import Faults
+
+from inferstack.sizing.measurements import read_measurements
+
+
+def test_a_benchmark_measures_the_components_of_the_endpoint(
+    chat: Command, aws: EmulatedAws, faults: Faults, capsys: Read
+) -> None:
+    assert chat("--block", "ai_benchmark_job", "--run", "--measurements-out", "m.csv") == 0
+    said = capsys.readouterr()
+    assert "endpoint   chat: llama; it gets this load besides its own" in said.out
+    (measured,) = read_measurements(Path("m.csv"))
+    assert measured.instance_type == "ml.g5.2xlarge"
+    # The load of two instances.
+    assert round(measured.requests_per_minute, 2) * 2 == pytest.approx(70, abs=0.5)
+    assert faults.operations().index("CreateAIWorkloadConfig") < faults.operations().index(
+        "CreateAIBenchmarkJob"
+    )
+    assert chat("--block", "ai_benchmark_job", "--result", said.out.splitlines()[0], "--instances", "1") == 0
+
+
+def test_a_benchmark_without_its_archive_says_so(chat: Command, faults: Faults, capsys: Read) -> None:
+    assert chat("--block", "ai_benchmark_job", "--run") == 0
+    job = started(capsys)
+    empty = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+    faults.answers["ListObjectsV2"] = [(404, "NoSuchBucket", empty)]
+    assert chat("--block", "ai_benchmark_job", "--result", job) == 1
+    assert "AWS answers NoSuchBucket" in capsys.readouterr().err
+
+
+def test_a_recommendation_says_what_to_deploy(chat: Command, capsys: Read) -> None:
+    assert chat("--block", "ai_recommendation_job", "--run", "--measurements-out", "m.csv") == 0
+    said = capsys.readouterr().out
+    assert "considers  ml.g6.24xlarge" in said
+    assert "high-otps-on-g6-24xlarge: 1 x ml.g6.24xlarge" in said
+    assert '    SM_VLLM_TENSOR_PARALLEL_SIZE: "2"' in said
+    assert read_measurements(Path("m.csv"))[0].users == 88
+
+
+def test_a_failed_recommendation_says_why(chat: Command, capsys: Read) -> None:
+    write(COMPONENTS.replace("llama.tar.gz", "broken.tar.gz"))
+    assert chat("--block", "ai_recommendation_job", "--run") == 1
+    assert "FAILED: The model cannot be loaded." in capsys.readouterr().err
+
+
+def test_jobs_for_language_models_are_stopped(
+    chat: Command, monkeypatch: pytest.MonkeyPatch, capsys: Read
+) -> None:
+    for block in ("ai_benchmark_job", "ai_recommendation_job"):
+
+        def interrupted(_: float) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("inferstack.account.recommender.time.sleep", interrupted)
+            assert chat("--block", block, "--run") == 130
+        job = started(capsys)
+        assert chat("--block", block, "--stop", job) == 0
+        assert chat("--block", block, "--result", job) == 1
+        assert "STOPPED" in capsys.readouterr().err
+
+
+def test_scaling_is_for_load_tests(chat: Command, capsys: Read) -> None:
+    with pytest.raises(SystemExit):
+        chat("--block", "ai_benchmark_job", "--autoscaling")
+    assert "--autoscaling is for jobs of `load_test`" in capsys.readouterr().err
