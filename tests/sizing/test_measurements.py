@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inferstack.problems import SpecError
-from inferstack.sizing.measurements import COLUMNS, read_measurements
+from inferstack.sizing.measurements import (
+    COLUMNS,
+    Measurement,
+    measured_in,
+    read_measurements,
+    written as written_text,
+)
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -111,3 +117,54 @@ def written(folder, content):
     file = folder / "measurements"
     file.write_text(content, encoding="utf-8")
     return file
+
+
+# ---------------------------------------------------------------- answers at hand, and files that are written
+
+
+def recommended(instances: int, cost: float, rate: int):
+    return {
+        "InferenceRecommendations": [
+            {
+                "Metrics": {"CostPerHour": cost, "MaxInvocations": rate, "ModelLatency": 100},
+                "EndpointConfiguration": {"InstanceType": "ml.c5d.xlarge", "InitialInstanceCount": instances},
+                "ModelConfiguration": {},
+            }
+        ]
+    }
+
+
+def test_what_several_instances_do_together_is_divided_among_them():
+    # AWS's own example: three ml.c5d.xlarge, of which each costs 0.23 an hour.
+    (found,) = measured_in(recommended(3, 0.6899999976158142, 1113), source="job")
+    assert (found.requests_per_minute, found.price_per_hour) == (371, Decimal("0.23"))
+
+
+def test_a_price_of_32_bits_is_the_price_that_was_meant():
+    (found,) = measured_in(recommended(1, 0.7360000014305115, 1645), source="job")
+    assert found.price_per_hour == Decimal("0.736")
+
+
+def test_an_answer_without_measurements_has_none_and_a_strange_one_is_named():
+    assert measured_in({"Status": "FAILED"}, source="job") == []
+    with pytest.raises(SpecError, match="job:1:1: IS071: `InferenceRecommendations` does not have the form"):
+        measured_in({"InferenceRecommendations": [{}]}, source="job")
+
+
+NUMBERS = st.decimals(min_value="0.001", max_value=10**9, allow_nan=False, allow_infinity=False, places=3)
+ROWS = st.builds(
+    Measurement,
+    configuration=st.sampled_from(["base", "batch, 2 copies", 'a "quoted" one']),
+    instance_type=st.just("ml.g5.xlarge"),
+    requests_per_minute=NUMBERS,
+    latencies=st.dictionaries(st.sampled_from([Decimal(50), Decimal(95), Decimal("99.9")]), NUMBERS),
+    price_per_hour=st.none() | NUMBERS,
+    users=st.none() | st.integers(1, 10_000),
+)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=4))
+def test_what_is_written_is_read_again(tmp_path_factory, rows):
+    file = tmp_path_factory.mktemp("written") / "m.csv"
+    file.write_text(written_text(rows))
+    assert read_measurements(file) == rows

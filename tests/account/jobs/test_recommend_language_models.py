@@ -1,5 +1,7 @@
 """Jobs for language models on an emulated SageMaker."""
 
+import io
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from support.jobs import COMPONENTS, Read, started, write
 from support.program import Command
 from support.s3 import Faults
 
+from inferstack.account.recommender import Recommender
 from inferstack.sizing.measurements import read_measurements
 
 
@@ -34,6 +37,37 @@ def test_a_benchmark_without_its_archive_says_so(chat: Command, faults: Faults, 
     faults.answers["ListObjectsV2"] = [(404, "NoSuchBucket", empty)]
     assert chat("--block", "ai_benchmark_job", "--result", job) == 1
     assert "AWS answers NoSuchBucket" in capsys.readouterr().err
+
+
+def packed(name: str, content: bytes) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as files:
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        files.addfile(member, io.BytesIO(content))
+    return archive.getvalue()
+
+
+ARCHIVES = {
+    "missing": None,
+    "no archive": b"no archive",
+    "without the file": packed("other.json", b"{}"),
+    "with a file that is no JSON": packed("a/profile_export_aiperf.json", b"{"),
+    "with a file that is a list": packed("a/profile_export_aiperf.json", b"[]"),
+    "cut off": packed("a/profile_export_aiperf.json", b"{}")[:40],
+}
+
+
+@pytest.mark.parametrize("content", ARCHIVES.values(), ids=ARCHIVES)
+def test_an_archive_that_is_none_is_named(
+    content: bytes | None, chat: Command, monkeypatch: pytest.MonkeyPatch, capsys: Read
+) -> None:
+    monkeypatch.setattr(Recommender, "output", lambda *_: content)
+    assert chat("--block", "ai_benchmark_job", "--run") == 1
+    assert (
+        "IS081: the job's archive in S3 is missing, or has no profile_export_aiperf.json"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_recommendation_says_what_to_deploy(chat: Command, capsys: Read) -> None:
