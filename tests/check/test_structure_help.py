@@ -60,6 +60,17 @@ def test_a_key_of_another_block_is_sent_there(text: str, home: str, tmp_path: Pa
     assert f"write it under `{home}`" in fixes(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("max_concurrency: 5", "write it under `variant.serverless_config`"),
+        ("sample_payload_url: s3://acme/p.tar.gz", "write it under `load_test`"),
+    ],
+)
+def test_a_key_belongs_to_a_job_only_if_nothing_else_has_it(key: str, said: str, tmp_path: Path) -> None:
+    assert fix(tmp_path, f"{SINGLE}{key}\n") == said
+
+
 def test_a_key_is_not_sent_to_where_it_stands(tmp_path: Path) -> None:
     # A model may have the name of a key of models.
     named = SINGLE.replace("model:\n", "models:\n image:\n").replace(

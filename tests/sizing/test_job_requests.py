@@ -9,6 +9,7 @@ import pytest
 from emulator.strictness import request_problems, request_shape
 
 from inferstack.check.load import LoadedSpec, load_spec, parse_spec
+from inferstack.facts.walk import bases_of_adapters, components
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.kinds import ModelSpec
 from inferstack.sizing.api_form import LEVELS
@@ -210,16 +211,16 @@ def test_the_model_is_that_of_the_spec_or_has_to_be_looked_up() -> None:
 
 
 def test_a_benchmark_is_of_the_endpoint_and_its_whole_models() -> None:
-    file = ROOT / "model_specs" / "llm-components.yaml"
-    spec = spec_of({**LEAST, "ai_workload_config": WORKLOAD}, file if file.exists() else components_file())
+    file = ROOT / "model_specs" / "support-adapters.yaml"
+    spec = spec_of({**LEAST, "ai_workload_config": WORKLOAD}, file)
     target = requests_of(spec, "ai_benchmark_job")["CreateAIBenchmarkJob"]["BenchmarkTarget"]["Endpoint"]
     assert target["Identifier"] == spec.endpoint_name
-    assert target["InferenceComponents"]
-    assert "BenchmarkTarget" in requests_of(spec_of(JOBS), "ai_benchmark_job")["CreateAIBenchmarkJob"]
-
-
-def components_file() -> Path:
-    return next(it for it in SPECS if "kind: inference-components" in it.read_text("utf-8"))
+    whole = {name for _, name, _ in components(spec)} - set(bases_of_adapters(spec))
+    assert [it["Identifier"] for it in target["InferenceComponents"]] == sorted(whole)
+    assert bases_of_adapters(spec)
+    other = requests_of(spec_of(JOBS, file), "ai_benchmark_job")["CreateAIBenchmarkJob"]["BenchmarkTarget"]
+    assert other["Endpoint"]["Identifier"] == "chat"
+    assert other["Endpoint"]["InferenceComponents"] == [{"Identifier": "llama"}]
 
 
 def test_a_workload_is_written_in_the_words_of_its_tool() -> None:

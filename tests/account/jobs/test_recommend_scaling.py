@@ -74,6 +74,21 @@ def test_scaling_is_written_into_the_spec_with_what_it_scales(
     assert written["autoscaling"]["max_capacity"] == 4
 
 
+@pytest.mark.parametrize(("recommended", "started"), [(1, 2), (3, 3), (9, 4), (None, 2)])
+def test_as_many_instances_start_as_recommended_within_the_limits(
+    recommended: int | None, started: int
+) -> None:
+    spec = load_spec(Path(__file__).parents[3] / "model_specs" / "bert-large.yaml").spec
+    count = {} if recommended is None else {"InitialInstanceCount": recommended}
+    found = {"EndpointConfiguration": {"InstanceType": "ml.m5.large", **count}}
+    block = {"min_capacity": 2, "max_capacity": 4, "policies": []}
+    assert changes_for(spec, found, block) == {
+        ("variant", "instance_type"): "ml.m5.large",
+        ("variant", "initial_instance_count"): started,
+        ("autoscaling",): block,
+    }
+
+
 def test_scaling_that_belongs_nowhere_is_not_written() -> None:
     file = Path(__file__).parents[3] / "model_specs" / "sentiment-ab.yaml"
     spec = load_spec(file, stage=next(iter(stage_names(read_document(file))), None)).spec
