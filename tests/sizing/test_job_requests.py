@@ -253,6 +253,13 @@ def test_the_same_request_has_the_same_name_and_another_has_another() -> None:
         assert job_name(JOBS, block) != job_name({**JOBS, "ai_workload_config": other}, block)
 
 
+def test_a_job_can_be_named() -> None:
+    for block in BLOCKS:
+        *_, request = requests_of(spec_of(JOBS), block, job_name="again").values()
+        assert next(iter(request.values())) == "again"
+        assert request.get("OutputConfig", {}).get("S3OutputLocation", "/again/").endswith("/again/")
+
+
 def test_a_long_name_is_cut_to_what_aws_takes() -> None:
     name = job_name({**JOBS, "endpoint_name": f"{'a' * 51}-{'b' * 11}"})
     assert len(name) == 62

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from inferstack.cli.job_results import Result, as_text, chosen_for_scaling, resu
 from inferstack.cli.job_texts import plan_lines, progress_line, scaling_lines
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.facts.walk import region_of
+from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
 from inferstack.problems import Severity, SpecError, printable
 from inferstack.problems.words import choose, listed
 from inferstack.sizing.job_plans import plan_of
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_region(parser)
     add("--block", metavar="KEY", help="which of the blocks, if there are several")
     add("--model-name", metavar="NAME", help="the SageMaker model to measure (that of the endpoint)")
+    add("--job-name", type=_name, metavar="NAME", help="name of the job (made from the request)")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--print", action="store_true", help="print the requests as JSON; nothing is started")
     action.add_argument(
@@ -54,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--instances", type=int, metavar="N", help="instances that a benchmark measured (as in the spec)")
     add("--format", choices=("text", "json"), default="text", help="json: the result as AWS gives it")
     parser.set_defaults(wrong_usage=parser.error)
+
+
+def _name(text: str) -> str:
+    if re.fullmatch(HOSTING_NAME, text) is None or len(text) > LONGEST_HOSTING_NAME:
+        raise argparse.ArgumentTypeError("letters, digits and hyphens, 63 at most")
+    return text
 
 
 def _percent(text: str) -> int:
@@ -89,7 +98,7 @@ def _act(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> int:
         return 0
     if options.result is not None:
         return _result(_recommender(loaded, block), loaded, options.result, options)
-    requests = _requests(loaded, block, options.model_name)
+    requests = _requests(loaded, block, options.model_name, options.job_name)
     if options.print:
         print(json.dumps(requests, indent=1))
         _tell_of_model(loaded, block, options)
@@ -113,7 +122,7 @@ def _block(loaded: LoadedSpec, wanted: str | None) -> str:
     return blocks[0] if wanted is None else wanted
 
 
-def _requests(loaded: LoadedSpec, block: str, model_name: str | None) -> Requests:
+def _requests(loaded: LoadedSpec, block: str, model_name: str | None, job_name: str | None) -> Requests:
     """The requests of a block.
 
     Raises:
@@ -125,7 +134,7 @@ def _requests(loaded: LoadedSpec, block: str, model_name: str | None) -> Request
     ]
     if found:
         raise SpecError(found)
-    return requests_of(loaded.spec, block, model_name=model_name)
+    return requests_of(loaded.spec, block, model_name=model_name, job_name=job_name)
 
 
 def _show_plan(loaded: LoadedSpec, block: str, requests: Requests, options: argparse.Namespace) -> None:
@@ -164,12 +173,13 @@ def _run(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> int:
     recommender, model_name = _recommender(loaded, block), options.model_name
     if model_name is None and needs_model_name(loaded.spec, block):
         model_name = recommender.deployed_model(loaded.spec.endpoint_name)
-    requests = _requests(loaded, block, model_name)
+    requests = _requests(loaded, block, model_name, options.job_name)
     _show_plan(loaded, block, requests, options)
     job = plan_of(requests).name
     with _taken_up_again(options, job):
         if not recommender.start(requests):
-            tell(f"{job}: AWS has this very job already, so it is not started and paid again")
+            again = "another --job-name repeats it"
+            tell(f"{job}: AWS has this job already, so it is not started and paid again; {again}")
     return _result(recommender, loaded, job, options)
 
 

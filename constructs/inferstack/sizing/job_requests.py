@@ -40,11 +40,13 @@ def job_blocks(spec: ModelSpec) -> tuple[str, ...]:
     return tuple(name for name in _MAKERS if getattr(spec, name) is not None)
 
 
-def requests_of(spec: ModelSpec, block: str, *, model_name: str | None = None) -> Requests:
+def requests_of(
+    spec: ModelSpec, block: str, *, model_name: str | None = None, job_name: str | None = None
+) -> Requests:
     """The requests for the job of a block. ``model_name`` is that of a SageMaker model, which a load test
-    measures instead of any that the spec names.
+    measures instead of any that the spec names; ``job_name`` is one of your own.
     """
-    return _MAKERS[block](spec, model_name)
+    return _MAKERS[block](spec, model_name, job_name)
 
 
 def needs_model_name(spec: ModelSpec, block: str) -> bool:
@@ -55,7 +57,7 @@ def needs_model_name(spec: ModelSpec, block: str) -> bool:
     return not inputs.keys() & {"ModelName", "ModelPackageVersionArn"}
 
 
-def _load_test(spec: ModelSpec, model_name: str | None) -> Requests:
+def _load_test(spec: ModelSpec, model_name: str | None, job_name: str | None) -> Requests:
     test = spec.load_test
     assert test is not None
     made = in_api_form(test)
@@ -70,7 +72,8 @@ def _load_test(spec: ModelSpec, model_name: str | None) -> Requests:
         inputs["ModelName"] = model_name
     elif not inputs.keys() & {"ModelName", "ModelPackageVersionArn"}:
         inputs |= _package(spec)
-    return _named(spec, "CreateInferenceRecommendationsJob", "JobName", _signed(spec, test, made))
+    made = _signed(spec, test, made)
+    return _named(spec, "CreateInferenceRecommendationsJob", "JobName", made, job_name)
 
 
 def _package(spec: ModelSpec) -> Request:
@@ -80,7 +83,7 @@ def _package(spec: ModelSpec) -> Request:
     return {"ModelPackageVersionArn": arn} if arn is not None and _VERSION_ARN.fullmatch(arn) else {}
 
 
-def _benchmark(spec: ModelSpec, _: str | None) -> Requests:
+def _benchmark(spec: ModelSpec, _: str | None, job_name: str | None) -> Requests:
     job = spec.ai_benchmark_job
     assert job is not None
     made = in_api_form(job)
@@ -89,17 +92,17 @@ def _benchmark(spec: ModelSpec, _: str | None) -> Requests:
     whole = [name for _, name, _ in components(spec) if name not in bases_of_adapters(spec)]
     if whole:
         target.setdefault("InferenceComponents", [{"Identifier": name} for name in whole])
-    return _with_workload(spec, "AIBenchmarkJob", job, made)
+    return _with_workload(spec, "AIBenchmarkJob", job, made, job_name)
 
 
-def _recommendation(spec: ModelSpec, _: str | None) -> Requests:
+def _recommendation(spec: ModelSpec, _: str | None, job_name: str | None) -> Requests:
     job = spec.ai_recommendation_job
     assert job is not None
     made = in_api_form(job)
     files = set(_files(spec))
     if job.s3_uri is None and len(files) == 1:
         put(made, ["ModelSource", "S3"], {"S3Uri": files.pop()})
-    return _with_workload(spec, "AIRecommendationJob", job, made)
+    return _with_workload(spec, "AIRecommendationJob", job, made, job_name)
 
 
 def _files(spec: ModelSpec) -> Iterator[str]:
@@ -112,14 +115,18 @@ def _files(spec: ModelSpec) -> Iterator[str]:
 
 
 def _with_workload(
-    spec: ModelSpec, noun: str, job: AiBenchmarkJob | AiRecommendationJob, made: Request
+    spec: ModelSpec,
+    noun: str,
+    job: AiBenchmarkJob | AiRecommendationJob,
+    made: Request,
+    job_name: str | None,
 ) -> Requests:
     before: Requests = {}
     if job.ai_workload_config_identifier is None and spec.ai_workload_config is not None:
         workload = _workload(spec.ai_workload_config) | _tags(spec)
         before = _named(spec, "CreateAIWorkloadConfig", "AIWorkloadConfigName", workload)
         made["AIWorkloadConfigIdentifier"] = before["CreateAIWorkloadConfig"]["AIWorkloadConfigName"]
-    last = _named(spec, f"Create{noun}", f"{noun}Name", _signed(spec, job, made))
+    last = _named(spec, f"Create{noun}", f"{noun}Name", _signed(spec, job, made), job_name)
     request = last[f"Create{noun}"]
     output = request["OutputConfig"]
     # Results of several jobs in one place could not be told apart.
@@ -160,14 +167,16 @@ def _is_known(text: str) -> bool:
     return is_settled(without_pseudo_parameters(text))
 
 
-def _named(spec: ModelSpec, operation: str, key: str, made: Request) -> Requests:
-    """The request with its name in front: the endpoint's, and digits that follow from all the rest."""
+def _named(spec: ModelSpec, operation: str, key: str, made: Request, name: str | None = None) -> Requests:
+    """The request with its name in front: else the endpoint's, and digits that follow from the rest."""
+    if name is not None:
+        return {operation: {key: name, **made}}
     digits = hashlib.sha256(json.dumps([operation, made], sort_keys=True).encode()).hexdigest()[:_DIGITS]
     room = _NAME_LIMIT - _DIGITS - 1
     return {operation: {key: f"{spec.endpoint_name[:room].rstrip('-')}-{digits}", **made}}
 
 
-_MAKERS: Mapping[str, Callable[[ModelSpec, str | None], Requests]] = {
+_MAKERS: Mapping[str, Callable[[ModelSpec, str | None, str | None], Requests]] = {
     "load_test": _load_test,
     "ai_benchmark_job": _benchmark,
     "ai_recommendation_job": _recommendation,

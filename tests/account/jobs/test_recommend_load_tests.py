@@ -52,11 +52,24 @@ def test_the_same_job_is_never_paid_twice(
     assert recommend("--run") == recommend("--run") == 0
     said = capsys.readouterr()
     assert said.out.count("recommendation-1") == 2
-    assert "AWS has this very job already, so it is not started and paid again" in said.err
+    assert (
+        "AWS has this job already, so it is not started and paid again; another --job-name repeats it"
+        in said.err
+    )
     assert (
         len(aws.client("sagemaker").list_tags(ResourceArn=described(aws, said.out.splitlines()[0])["JobArn"]))
         > 0
     )
+
+
+def test_a_job_with_another_name_is_another_job(recommend: Command, aws: EmulatedAws, capsys: Read) -> None:
+    deploy(aws, "churn", "Model-1")
+    assert recommend("--run") == recommend("--run", "--job-name", "churn-again") == 0
+    said = capsys.readouterr()
+    assert "AWS has this job already" not in said.err
+    assert described(aws, "churn-again")["Status"] == "COMPLETED"
+    with pytest.raises(SystemExit):
+        recommend("--run", "--job-name", "churn_again")
 
 
 def test_an_interrupted_wait_says_how_to_go_on_and_goes_on(
