@@ -11,9 +11,9 @@ from inferstack.problems import SpecError
 from inferstack.sizing.measurements import (
     COLUMNS,
     Measurement,
+    as_csv,
     measured_in,
     read_measurements,
-    written as written_text,
 )
 
 RESULTS = Path(__file__).parent / "results"
@@ -154,6 +154,7 @@ def test_an_answer_without_measurements_has_none_and_a_strange_one_is_named():
 NUMBERS = st.decimals(min_value="0.001", max_value=10**9, allow_nan=False, allow_infinity=False, places=3)
 ROWS = st.builds(
     Measurement,
+    as_csv,
     configuration=st.sampled_from(["base", "batch, 2 copies", 'a "quoted" one']),
     instance_type=st.just("ml.g5.xlarge"),
     requests_per_minute=NUMBERS,
@@ -166,5 +167,5 @@ ROWS = st.builds(
 @given(st.lists(ROWS, min_size=1, max_size=4))
 def test_what_is_written_is_read_again(tmp_path_factory, rows):
     file = tmp_path_factory.mktemp("written") / "m.csv"
-    file.write_text(written_text(rows))
+    file.write_text(as_csv(rows))
     assert read_measurements(file) == rows

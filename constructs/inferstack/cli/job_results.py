@@ -11,7 +11,6 @@ import msgspec
 
 from inferstack.account.recommender import Ended, Recommender
 from inferstack.cli.list import table
-from inferstack.cli.size import demand_of
 from inferstack.cli.terminal import Refusal
 from inferstack.facts.scaling import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
@@ -20,7 +19,7 @@ from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNUSABLE_RESULT
 from inferstack.sizing.measurements import Measurement, measured_in
 from inferstack.sizing.prices import NO_PRICES
-from inferstack.sizing.sizes import sizes
+from inferstack.sizing.sizes import demand_of, sizes
 
 _PROFILE = "profile_export_aiperf.json"
 _MOST_BYTES = 16 * 1024 * 1024

@@ -24,7 +24,7 @@ from inferstack.problems import Severity, SpecError, printable
 from inferstack.problems.words import choose, listed
 from inferstack.sizing.job_plans import plan_of
 from inferstack.sizing.job_requests import Requests, job_blocks, lacking, needs_model_name, requests_of
-from inferstack.sizing.measurements import written
+from inferstack.sizing.measurements import as_csv
 from inferstack.sizing.prices import PRICE_FILE, prices_for
 from inferstack.sizing.recommended_scaling import autoscaling_of, changes_for
 from inferstack.triton.archive.writing import complete_or_absent
@@ -226,7 +226,7 @@ def _print_result(loaded: LoadedSpec, result: Result, options: argparse.Namespac
             print(printable(line), flush=True)
     if options.measurements_out is not None and result.measurements:
         with complete_or_absent(options.measurements_out) as file:
-            file.write(written(result.measurements).encode())
+            file.write(as_csv(result.measurements).encode())
         size = f"inferstack size {options.spec} --measurements {options.measurements_out}"
         tell(printable(f"{options.measurements_out}: written; count instances with `{size}`"))
     for line in result.complaints:

@@ -7,7 +7,7 @@
 | JSON with ``Recommendations`` | ``DescribeAIRecommendationJob`` |
 | JSON with ``request_throughput`` | AIPerf's ``profile_export_aiperf.json`` |
 
-:func:`measured_in` reads the same answers where they are at hand, and :func:`written` makes a CSV file.
+:func:`measured_in` reads the same answers where they are at hand, and :func:`as_csv` makes a CSV file.
 """
 
 import csv
@@ -123,25 +123,6 @@ def measured_in(
     if reader.problems:
         raise SpecError(reader.problems)
     return found
-
-
-def written(measurements: Sequence[Measurement]) -> str:
-    """The text of a CSV file of measurements, as :func:`read_measurements` reads it."""
-    percentiles = sorted({it for measured in measurements for it in measured.latencies})
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow([*_REQUIRED, *(f"p{it:f}_ms" for it in percentiles), *_OPTIONAL])
-    for it in measurements:
-        latencies = [it.latencies.get(percentile) for percentile in percentiles]
-        numbers = [it.requests_per_minute, *latencies, it.price_per_hour, it.users]
-        cells = ["" if number is None else f"{number:f}" for number in map(_decimal, numbers)]
-        rows.writerow([it.configuration, it.instance_type, *cells])
-    return text.getvalue()
-
-
-def _decimal(number: Decimal | int | None) -> Decimal | None:
-    """Without the zeros that a calculation leaves behind."""
-    return None if number is None else Decimal(number).normalize()
 
 
 def _text(path: Path, reader: _Reader) -> str:
