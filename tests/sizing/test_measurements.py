@@ -154,7 +154,6 @@ def test_an_answer_without_measurements_has_none_and_a_strange_one_is_named():
 NUMBERS = st.decimals(min_value="0.001", max_value=10**9, allow_nan=False, allow_infinity=False, places=3)
 ROWS = st.builds(
     Measurement,
-    as_csv,
     configuration=st.sampled_from(["base", "batch, 2 copies", 'a "quoted" one']),
     instance_type=st.just("ml.g5.xlarge"),
     requests_per_minute=NUMBERS,
