@@ -126,6 +126,11 @@ MAYBE_SAME_NAME = _warning(
     _CREATE,
 )
 
+NO_BASE = _error(
+    "IS895",
+    "What a review shall compare with is neither a path nor a revision of git, or cannot be read or rendered.",
+)
+
 # ---------------------------------------------------------------- a spec in a stack, and what it ignores
 
 OTHER_PLACE = _error(

@@ -66,9 +66,14 @@ RULES: tuple[Rule, ...] = (
 
 def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
     """What to know about the deployment, without the warnings that the spec ignores."""
-    found = [problem for rule in RULES for problem in rule(update)]
-    problems = [loaded.document.located(it, it.code, UPDATE_CODES[it.code].severity) for it in found]
-    return [it for it in problems if it.code not in loaded.spec.ignored_codes]
+    found = every_update_problem(loaded, update)
+    return [it for it in found if it.code not in loaded.spec.ignored_codes]
+
+
+def every_update_problem(loaded: LoadedSpec, update: Update) -> list[Problem]:
+    """The same with the warnings that the spec ignores."""
+    found = (problem for rule in RULES for problem in rule(update))
+    return [loaded.document.located(it, it.code, UPDATE_CODES[it.code].severity) for it in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ def compare_with(
             for one in document.specs
         ]
         claimed |= {template.file for _, found in own for template in found}
-        refused = [] if foreign else list(_not_ours(own))
+        refused = [] if foreign else list(not_ours(own))
         result.problems.extend(refused)
         if not refused:
             _compare_document(own, against, region, result)
@@ -137,7 +142,7 @@ def _compare_document(
         if not templates:
             result.notes.append(f"{_title(one)}: a new stack, no template of it in {against.as_posix()}")
         elif len(templates) > 1:
-            result.problems.append(_unclear_template(one, templates))
+            result.problems.append(unclear_template(one, templates))
         else:
             claims.setdefault(templates[0].file, []).append(one)
     found = {template.file: template for _, templates in own for template in templates}
@@ -148,7 +153,7 @@ def _compare_document(
         if len(chosen) == 1:
             compared.append((chosen[0], _compare_one(chosen[0], found[file], region, result.notes)))
         else:
-            result.problems.append(_unclear_stage(chosen, found[file]))
+            result.problems.append(unclear_stage(chosen, found[file]))
     result.problems.extend(_of_stages(compared))
 
 
@@ -171,17 +176,17 @@ def _compare_one(
 ) -> list[Problem]:
     """What deploying one spec would do to the stack of one template, and a note on it."""
     try:
-        update = update_of(_as_deployed(one, template, region), template.resources, template.sections)
+        update = update_of(as_deployed(one, template, region), template.resources, template.sections)
     except SpecError as error:
         return list(error.problems)
-    strangers = list(_strangers(update))
+    strangers = list(strangers(update))
     if strangers:
-        return [_other_stack(template, strangers)]
+        return [other_stack(template, strangers)]
     notes.append(f"{_title(one)} against {template.file}: {_summary(update)}")
     return update_problems(one, update)
 
 
-def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None) -> LoadedSpec:
+def as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None) -> LoadedSpec:
     """The spec for the region that it goes to, which it need not name. The region chooses framework images;
     where the previous template leaves that choice to the deployment, so does this.
     """
@@ -191,7 +196,7 @@ def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None
     return ruled(in_place(one, None, template.image_region if region is None else region))
 
 
-def _strangers(update: Update) -> Iterator[str]:
+def strangers(update: Update) -> Iterator[str]:
     """Logical ids that stand for something else in the previous template."""
     if ENDPOINT not in update.before:
         yield ENDPOINT
@@ -214,13 +219,15 @@ def _summary(update: Update) -> str:
     return "; ".join(said) or "nothing changes; new files under an old S3 key are not deployed"
 
 
-def _unclear_stage(specs: list[LoadedSpec], template: PreviousTemplate) -> Problem:
+def unclear_stage(specs: list[LoadedSpec], template: PreviousTemplate) -> Problem:
+    """Several stages of one file have the endpoint of a template."""
     stages = listed([one.stage for one in specs], last="and")
     message = f"the stages {stages} all have the endpoint of {template.file}"
     return specs[0].document.problem(_NAME, UNCLEAR, message, "choose one with `--stage`")
 
 
-def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Problem:
+def unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Problem:
+    """Several templates have the endpoint of a spec."""
     names = listed([it.file for it in templates], last="and", quote="")
     message = f"{names} all have the endpoint `{one.spec.endpoint_name}`"
     fix = (
@@ -230,7 +237,7 @@ def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Pro
     return one.document.problem(_NAME, UNCLEAR, message, fix)
 
 
-def _not_ours(own: list[tuple[LoadedSpec, list[PreviousTemplate]]]) -> Iterator[Problem]:
+def not_ours(own: list[tuple[LoadedSpec, list[PreviousTemplate]]]) -> Iterator[Problem]:
     """Reports templates whose endpoint does not come from a spec: every template of ours says where from."""
     found = {template.file: template for _, templates in own for template in templates}
     for template in found.values():
@@ -240,7 +247,8 @@ def _not_ours(own: list[tuple[LoadedSpec, list[PreviousTemplate]]]) -> Iterator[
             yield Problem(FilePlace(template.file), message, fix, OTHER_STACK)
 
 
-def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
+def other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
+    """The template is of another kind of stack."""
     names = listed(logical_ids, last="and")
     message = f"{names} is not there, or not what it is in templates of `inferstack render` and EndpointStack"
     fix = "compare with the template of the endpoint's own stack"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import takewhile
+from typing import NamedTuple
 
 from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.problems import Problem, SpecPath, update_codes as codes
@@ -27,6 +28,20 @@ _VERBS = {Fate.REMOVED: ("is removed", "are removed"), Fate.REPLACED: ("is repla
 
 def removed_or_replaced(update: Update) -> Iterator[Problem]:
     """Nothing goes without a word: not even what the spec has not made."""
+    return (it.problem for it in what_goes(update))
+
+
+class Gone(NamedTuple):
+    """Resources of one type that go, and what is said about them."""
+
+    fate: Fate
+    type: str | None
+    """None for resources that no spec has made."""
+    problem: Problem
+
+
+def what_goes(update: Update) -> Iterator[Gone]:
+    """What is removed or replaced and not told of elsewhere, by type."""
     for fate, verbs in _VERBS.items():
         gone = [it for it in update.changes.values() if it.fate is fate and not _is_said(update, it)]
         own = [it for it in gone if _is_ours(update.before, it)]
@@ -34,14 +49,14 @@ def removed_or_replaced(update: Update) -> Iterator[Problem]:
             names = [it.logical_id for it in own if (_place(update, it), it.type) == (path, type_name)]
             message = f"{listed(names, last='and')} ({type_name}) {verbs[len(names) > 1]}"
             fix = "make sure that nobody needs what is there now, or keep what the spec said about it"
-            yield Problem(path, message, fix, codes.GONE)
+            yield Gone(fate, type_name, Problem(path, message, fix, codes.GONE))
         others = [f"`{it.logical_id}` ({it.type})" for it in gone if it not in own]
         if others:
             message = f"{listed(others, last='and', quote='')} {verbs[len(others) > 1]}: no spec has made it"
             fix = (
                 "if an app adds it to the stack, compare with `cdk diff`; else move it to another stack first"
             )
-            yield Problem((), message, fix, codes.GONE)
+            yield Gone(fate, None, Problem((), message, fix, codes.GONE))
 
 
 def _is_ours(resources: Resources, change: Change) -> bool:

@@ -1,0 +1,302 @@
+"""What becomes of an endpoint that there was before: what it changes from, and to, and what that means."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from inferstack.check.load import LoadedSpec
+from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE
+from inferstack.format.kinds import Ignore
+from inferstack.problems import Problem, Severity, dotted, update_codes as codes
+from inferstack.problems.words import listed
+from inferstack.review import deployed
+from inferstack.review.against import every_update_problem
+from inferstack.review.page.alarms import loosened
+from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place
+from inferstack.review.page.effects import EFFECTS
+from inferstack.review.page.outcome import Cause, Finding, ResourceChange
+from inferstack.review.page.protections import lowered
+from inferstack.review.page.stack import Stack
+from inferstack.review.page.widened import role_findings
+from inferstack.review.removed import what_goes
+from inferstack.review.update import Change, Fate, Update, compare
+from inferstack.texts.s3_urls import location_of
+
+_ALARMS = frozenset({ALARM_TYPE, COMPOSITE_ALARM_TYPE})
+_SCALING_CODES = frozenset(
+    {codes.LIMIT_LOWERED, codes.SCALING_REMOVED, codes.POLICY_RENAMED, codes.POLICY_NAME_TAKEN}
+)
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """An endpoint before and after, with all that both were read from."""
+
+    key: str
+    loaded: LoadedSpec
+    update: Update
+    old: Stack
+    new: Stack
+    before: Endpoint
+    after: Endpoint
+
+
+def compared(pair: Pair) -> list[Finding]:
+    """Everything to know about an update, each once."""
+    risks = list(update_findings(pair))
+    return [
+        *risks,
+        *role_findings(pair.key, pair.old, pair.new),
+        *_loosened_alarms(pair),
+        *_lowered(pair),
+        *_weights(pair),
+        *_fleets(pair),
+        *_components(pair),
+        *_scaling(pair, risks),
+        *_cost(pair),
+        *_beside(pair),
+    ]
+
+
+# ---------------------------------------------------------------- what the rules on updates say
+
+
+def update_findings(pair: Pair) -> Iterator[Finding]:
+    """The problems of the update, as `validate --against` reports them, with those that the spec ignores."""
+    gone = {it.problem.message: it for it in what_goes(pair.update)}
+    reasons = reasons_to_ignore(pair.loaded)
+    for problem in every_update_problem(pair.loaded, pair.update):
+        effect = EFFECTS[problem.code]
+        goes = gone.get(problem.message)
+        if goes is not None and goes.type in _ALARMS:
+            effect = "alarms-loosened"
+        elif goes is not None and goes.fate is Fate.REPLACED:
+            effect = "replaced"
+        yield finding_of(problem, effect=effect, endpoint=pair.key, ignored=reasons.get(problem.code))
+
+
+def reasons_to_ignore(loaded: LoadedSpec) -> dict[str, str]:
+    """Why a spec ignores codes; empty reasons for those that are only listed."""
+    entries = loaded.spec.ignore
+    return {it.code if isinstance(it, Ignore) else it: it.reason if isinstance(it, Ignore) else "" for it in entries}
+
+
+def finding_of(problem: Problem, *, effect: str, endpoint: str | None, ignored: str | None = None) -> Finding:
+    """A problem as a finding."""
+    return Finding(
+        effect=effect,  # type: ignore[arg-type]
+        severity="error" if problem.severity is Severity.ERROR else "warning",
+        endpoint=endpoint,
+        message=problem.message,
+        fix=problem.fix,
+        code=problem.code or None,
+        ignored=ignored,
+        place=Place(problem.file, problem.line, problem.column, dotted(problem.path)),
+    )
+
+
+# ---------------------------------------------------------------- from and to
+
+
+def _loosened_alarms(pair: Pair) -> Iterator[Finding]:
+    """Alarms that stay and change: a warning where they tell later, or fewer."""
+    old = {it.logical_id: it for it in pair.before.alarms}
+    before, after = (it.of_type(ALARM_TYPE) for it in (pair.old, pair.new))
+    for alarm in pair.after.alarms:
+        was = old.get(alarm.logical_id)
+        if was is None or was.sentence == alarm.sentence and before.get(alarm.logical_id) == after.get(alarm.logical_id):
+            continue
+        changed = [it for it in (before, after) if alarm.logical_id in it]
+        ways: list[str] = []
+        if len(changed) == 2:
+            ways = list(
+                loosened((pair.old, before[alarm.logical_id]), (pair.new, after[alarm.logical_id]))
+            )
+        if not ways and was.sentence == alarm.sentence:
+            continue
+        yield Finding(
+            effect="alarms-loosened" if ways else "changed",
+            severity="warning" if ways else "info",
+            endpoint=pair.key,
+            message=f"the alarm on {alarm.metric} of `{alarm.of}`" + (f": {listed(ways, last='and', quote='')}" if ways else ""),
+            before=was.sentence,
+            after=alarm.sentence,
+            place=alarm.place,
+        )
+
+
+def _lowered(pair: Pair) -> Iterator[Finding]:
+    for was, now in lowered(pair.before.protections, pair.after.protections):
+        yield Finding(
+            effect="protection-lowered",
+            severity="warning",
+            endpoint=pair.key,
+            message=f"{now.topic} of `{now.about}`",
+            before=was.sentence,
+            after=now.sentence,
+            place=now.place,
+        )
+
+
+def _weights(pair: Pair) -> Iterator[Finding]:
+    old = {it.name: it for it in pair.before.containers}
+    for now in pair.after.containers:
+        was = old.get(now.name)
+        for what, before, after in () if was is None else _sources(was, now):
+            message = f"{what} of `{now.name}`"
+            yield _change(pair, "weights-changed", message, (before, after), now.place)
+
+
+def _sources(was: Container, now: Container) -> Iterator[tuple[str, str, str]]:
+    """What a container is made of, where that changes: what it is, before and after."""
+    if was.weights != now.weights:
+        yield "the weights", *_urls(was, now)
+    for what, one, other in (
+        ("the image", was.image, now.image),
+        ("the model package", was.model_package, now.model_package),
+    ):
+        if one != other:
+            yield what, one or "none", other or "none"
+
+
+def _urls(was: Container, now: Container) -> tuple[str, str]:
+    """Digests alone where they are all that differs."""
+    one, other = was.weights or "none", now.weights or "none"
+    if was.digest and now.digest and location_of(one) == location_of(other):
+        return f"sha256:{was.digest[:16]}", f"sha256:{now.digest[:16]}"
+    return one, other
+
+
+def _fleets(pair: Pair) -> Iterator[Finding]:
+    old = {it.name: it for it in pair.before.fleets}
+    for now in pair.after.fleets:
+        was = old.get(now.name)
+        if was is not None and _fleet(was) != _fleet(now):
+            told = (_fleet(was), _fleet(now))
+            yield _change(pair, "capacity", f"the instances of `{now.name}`", told, now.place)
+
+
+def _fleet(fleet: Fleet) -> str:
+    types = listed(fleet.instance_types, last="or", quote="")
+    if fleet.instances is not None:
+        return f"{fleet.instances} x {types}"
+    found = fleet.serverless
+    if found is None:
+        return "unknown"
+    ready = "" if not found.provisioned_concurrency else f", {found.provisioned_concurrency} of them always ready"
+    return f"serverless with {found.memory_mb} MB, {found.max_concurrency} requests at once{ready}"
+
+
+def _components(pair: Pair) -> Iterator[Finding]:
+    old = {it.name: it for it in pair.before.components}
+    for now in pair.after.components:
+        was = old.get(now.name)
+        if was is not None and was.copies != now.copies:
+            told = (str(was.copies), str(now.copies))
+            yield _change(pair, "capacity", f"the copies of `{now.name}`", told, now.place)
+
+
+def _scaling(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
+    """How it scales, unless a risk already tells of that."""
+    told = [it.message for it in risks if it.code in _SCALING_CODES]
+    old = {(it.of, it.unit): it for it in pair.before.scaling}
+    for now in pair.after.scaling:
+        was = old.get((now.of, now.unit))
+        if was is not None and was.sentence != now.sentence and not any(f"`{now.of}`" in it for it in told):
+            yield _change(pair, "changed", f"the scaling of `{now.of}`", (was.sentence, now.sentence), now.place)
+
+
+def _cost(pair: Pair) -> Iterator[Finding]:
+    was, now = pair.before.cost, pair.after.cost
+    if (was.instance_hours, was.per_hour) != (now.instance_hours, now.per_hour):
+        what = "an hour" if was.per_hour is not None and now.per_hour is not None else "instance hours in an hour"
+        yield _change(pair, "cost", what, (cost_text(was), cost_text(now)), pair.after.place)
+
+
+def cost_text(cost: Cost) -> str:
+    """An hour's cost at the fewest, the first and the most; or the instance hours without prices."""
+    money = cost.per_hour
+    if money is None:
+        return str(cost.instance_hours)
+    amounts = [f"{it:,.2f}" for it in (money.min, money.start, money.max)]
+    return f"{amounts[0] if len(set(amounts)) == 1 else '-'.join(amounts)} {cost.currency}"
+
+
+def _change(
+    pair: Pair, effect: str, message: str, told: tuple[str, str], place: Place
+) -> Finding:
+    before, after = told
+    return Finding(
+        effect=effect,  # type: ignore[arg-type]
+        severity="info",
+        endpoint=pair.key,
+        message=message,
+        before=before,
+        after=after,
+        place=place,
+    )
+
+
+# ---------------------------------------------------------------- what is new, and the rest
+
+
+_TOLD_BY_TYPE = {
+    deployed.COMPONENT_TYPE: "the inference component",
+    ALARM_TYPE: "the alarm",
+    COMPOSITE_ALARM_TYPE: "the composite alarm",
+    deployed.TARGET_TYPE: "the scaling",
+    deployed.MODEL_TYPE: "the model",
+}
+
+
+def _beside(pair: Pair) -> Iterator[Finding]:
+    """What is new, and tags and other things that nothing depends on."""
+    changes = [it for it in pair.update.changes.values() if it.fate is not Fate.UNCHANGED]
+    new = [it for it in changes if it.fate is Fate.ADDED and it.type in _TOLD_BY_TYPE]
+    for type_name, what in _TOLD_BY_TYPE.items():
+        names = [it.logical_id for it in new if it.type == type_name]
+        if names:
+            noun = what.removeprefix("the ")
+            many = f"{len(names)} new {noun}s" if len(names) > 1 else f"a new {noun}"
+            yield Finding(
+                effect="added",
+                severity="info",
+                endpoint=pair.key,
+                message=f"{many}: {listed(names, last='and')}",
+                place=pair.new.place_of(names[0], ()),
+            )
+    tagged = [it.logical_id for it in changes if it.paths and {path[0] for path in it.paths} == {"Tags"}]
+    if tagged:
+        message = f"the tags of {listed(tagged, last='and')}"
+        place = pair.new.place_of(tagged[0], ("Tags",))
+        yield Finding(effect="changed", severity="info", endpoint=pair.key, message=message, place=place)
+
+
+# ---------------------------------------------------------------- resource by resource
+
+
+def resource_changes(update: Update, by_this_version: deployed.Resources | None) -> tuple[ResourceChange, ...]:
+    """What becomes of each resource that does not stay as it is.
+
+    ``by_this_version`` is what this version makes of the previous spec, if another one made the template:
+    then it is known whether the spec or the library changes a resource.
+    """
+    library = {} if by_this_version is None else compare(update.before, by_this_version)
+    spec = {} if by_this_version is None else compare(by_this_version, update.after)
+    return tuple(
+        ResourceChange(
+            logical_id=it.logical_id,
+            type=it.type,
+            fate=it.fate,
+            properties=tuple(dict.fromkeys(str(path[0]) for path in it.paths)),
+            by="unknown" if by_this_version is None else _cause(library, spec, it.logical_id),
+        )
+        for it in update.changes.values()
+        if it.fate is not Fate.UNCHANGED
+    )
+
+
+def _cause(library: dict[str, Change], spec: dict[str, Change], logical_id: str) -> Cause:
+    moved = [logical_id in it and it[logical_id].fate is not Fate.UNCHANGED for it in (library, spec)]
+    if moved[0] is moved[1]:
+        return "both"
+    return "library" if moved[0] else "spec"

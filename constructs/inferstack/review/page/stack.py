@@ -1,0 +1,90 @@
+"""One template as the review reads it: its resources, where each part comes from, and where it is deployed.
+
+Both sides of a comparison are read from templates, so that the same functions describe both, whoever made
+them. Numbers that only the deployment knows count as their parameter's default, if they have one.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from inferstack.check.load import LoadedSpec
+from inferstack.problems import dotted
+from inferstack.review import deployed
+from inferstack.review.deployed import Properties, Resources, mapping
+from inferstack.review.page.data import Place
+from inferstack.review.update import PropertyPath, Update
+
+PlaceOf = Callable[[str, PropertyPath], Place]
+
+
+class Stack(msgspec.Struct, frozen=True):
+    """The resources of a template, and what is known about them beside it."""
+
+    resources: Resources
+    sections: Mapping[str, Any]
+    place_of: PlaceOf
+    """Where a property of a resource, given by its logical id, comes from."""
+    region: str | None
+    digests: tuple[str, ...] = ()
+    """Digests of uploaded archives: URLs have only their beginning."""
+
+    def of_type(self, type_name: str) -> dict[str, Properties]:
+        """Properties of all resources of one type, by logical id."""
+        return deployed.of_type(self.resources, type_name)
+
+    def first(self, type_name: str) -> tuple[str, Properties]:
+        """The first resource of a type; an empty one where there is none."""
+        return next(iter(self.of_type(type_name).items()), ("", {}))
+
+    def number(self, value: object) -> float | None:
+        """A number, or the default of the parameter that stands for it; None if only the deployment knows."""
+        match value:
+            case bool():
+                return None
+            case int() | float():
+                return value
+            case str():
+                return _number(value)
+            case {"Ref": str() as name}:
+                parameter = mapping(mapping(self.sections.get("Parameters")).get(name))
+                return self.number(parameter.get("Default"))
+            case _:
+                return None
+
+    def count(self, value: object) -> int | None:
+        """The same for what is counted."""
+        found = self.number(value)
+        return None if found is None else int(found)
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if abs(found) < 1e15 else None
+
+
+def places_of(loaded: LoadedSpec, update: Update) -> PlaceOf:
+    """Where the file of a spec has what the resources of its update are made from."""
+    document = loaded.document
+
+    def place(logical_id: str, path: PropertyPath) -> Place:
+        if logical_id not in update.sources:
+            return Place(document.file)
+        found = update.place(logical_id, path)
+        return Place(document.file, *document.position(found), dotted(found))
+
+    return place
+
+
+def place_in(loaded: LoadedSpec, path: tuple[str | int, ...]) -> Place:
+    """The place of a part of the spec in its file."""
+    return Place(loaded.document.file, *loaded.document.position(path), dotted(path))
+
+
+def places_in_template(file: str) -> PlaceOf:
+    """For a template whose spec is not known: the file alone."""
+    return lambda _, __: Place(file)
