@@ -22,6 +22,7 @@ _COMMANDS = {
     "validate": "check specs",
     "render": "print CloudFormation",
     "list": "show what specs make",
+    "review": "show what a change deploys, costs and risks",
     "package": "pack model archives",
     "prices": "write AWS's prices into a file",
     "size": "count instances for an objective",

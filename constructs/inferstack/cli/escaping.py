@@ -70,6 +70,23 @@ def _literally(said: str) -> str:
     return "".join(_ENTITIES.get(char, char) for char in escaped)
 
 
+def html_code(said: str) -> str:
+    """The whole text as code on one line, where Markdown is not read: inside of HTML such as `<summary>`."""
+    return f"<code>{''.join(map(_entity, on_one_line(said)))}</code>"
+
+
+# ---------------------------------------------------------------- Mermaid's diagrams in Markdown
+#
+# https://mermaid.js.org/syntax/flowchart.html#entity-codes-to-escape-characters
+
+_PLAIN_IN_MERMAID = re.compile(r"[^A-Za-z0-9 .,:+/-]")
+
+
+def mermaid(said: str) -> str:
+    """Text as the label of a node, without its quotes. Nothing in it can end the label, or the block."""
+    return _PLAIN_IN_MERMAID.sub(lambda found: f"#{ord(found[0])};", on_one_line(said))
+
+
 # ---------------------------------------------------------------- GitHub's workflow commands
 #
 # https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands

@@ -24,10 +24,11 @@ def protections(stack: Stack) -> tuple[Protection, ...]:
 def _networks(stack: Stack) -> Iterator[Protection]:
     for logical_id, properties in _hosts(stack):
         vpc, place = mapping(properties.get("VpcConfig")), stack.place_of(logical_id, ("VpcConfig",))
-        where = _vpc(vpc) if vpc else "no VPC: it reaches the internet through SageMaker's own network"
-        yield Protection(topic="network", about=f"{logical_id}, VPC", sentence=where, is_on=bool(vpc), place=place)
+        where = _vpc(vpc) if vpc else "in no VPC: SageMaker's own network leads to the internet"
+        said = f"`{logical_id}` is {where}"
+        yield Protection(topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place)
         isolated = properties.get("EnableNetworkIsolation") is True
-        said = "containers have no network" if isolated else "containers may open connections"
+        said = f"containers of `{logical_id}` {'have no network' if isolated else 'may open connections'}"
         yield Protection(
             topic="network",
             about=f"{logical_id}, isolation",
@@ -70,7 +71,7 @@ def _encryption(stack: Stack) -> Iterator[Protection]:
         if is_there:
             said = "AWS's own keys" if key is None else f"the key `{shown(key)}`"
             place = stack.place_of(logical_id, path)
-            sentence = f"{about} with {said}"
+            sentence = f"{about} encrypted with {said}"
             yield Protection(topic="encryption", about=about, sentence=sentence, is_on=key is not None, place=place)
 
 
@@ -80,7 +81,7 @@ def _encryption(stack: Stack) -> Iterator[Protection]:
 def _access(stack: Stack) -> Iterator[Protection]:
     logical_id, _ = stack.first(deployed.ENDPOINT_TYPE)
     place = stack.place_of(logical_id, ())
-    who = "no one without IAM's right to invoke it"
+    who = "requests need IAM's right to invoke the endpoint"
     yield Protection(topic="access", about="requests", sentence=who, is_on=True, place=place)
     yield from _invokers(stack)
     for bucket_id, bucket in stack.of_type(BUCKET_TYPE).items():

@@ -96,7 +96,8 @@ def _aim(stack: Stack, tracked: Properties, fleets: tuple[Fleet, ...]) -> str:
     named = {shown(it.get("Value")) for it in map(mapping, entries(own.get("Dimensions")))}
     types = next((it.instance_types for it in fleets if it.name in named), ())
     statistic = shown(own.get("Statistic", "Average"))
-    return f"{units.amount(value, metric, statistic, types)} {_short(own, statistic)}"
+    said = units.amount(value, metric, statistic, types)
+    return f"{said.partition(' of ')[0]} {_short(own, statistic)}"
 
 
 def _short(own: Properties, statistic: str) -> str:

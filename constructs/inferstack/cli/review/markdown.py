@@ -1,0 +1,141 @@
+"""The review as one comment on a pull request: a summary first, details folded, and no more than fits.
+
+https://github.github.com/gfm/
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from inferstack.cli import escaping
+from inferstack.cli.escaping import code, html_code
+from inferstack.cli.review import words
+from inferstack.cli.review.diagram import diagram
+from inferstack.review.page import Finding, Quota, Review, Reviewed, Total
+
+LONGEST = 60_000
+"""Bytes of the whole. GitHub takes 65,536 characters a comment; who writes it may add something."""
+_FOR_ROWS = 20_000
+"""Bytes of a table, so that a long one leaves room for the next."""
+_MARKS = {"error": "**error**", "warning": "warning", "info": "info"}
+
+
+def markdown(review: Review) -> str:
+    """The whole comment. What does not fit is counted instead."""
+    parts = [f"### inferstack: {escaping.markdown(words.verdict(review))}"]
+    parts += ["\n".join(it) for it in (_table(review), _findings(review), _quotas(review)) if it]
+    parts += [_note(it) for it in review.notes]
+    details = [_details(it) for it in review.endpoints if it.after is not None and it.fate != "unchanged"]
+    picture = diagram(review)
+    if picture is not None:
+        details.insert(0, _folded("What exists", picture))
+    return "\n\n".join([*parts, *_fitting_parts(details, sum(map(_size, parts)))]) + "\n"
+
+
+def _size(text: str) -> int:
+    return len(text.encode()) + 2
+
+
+def _fitting_parts(details: Sequence[str], taken: int) -> Iterator[str]:
+    left_out = 0
+    for part in details:
+        taken += _size(part)
+        if taken > LONGEST:
+            left_out += 1
+            taken -= _size(part)
+        else:
+            yield part
+    if left_out:
+        yield f"… {left_out} folded parts are left out: the comment would be too long. `--format json` has them."
+
+
+def _fitting_rows(rows: Iterable[str]) -> Iterator[str]:
+    """As many rows as there is room for; if some are left out, the last line says how many."""
+    every = list(rows)
+    room = _FOR_ROWS
+    for index, row in enumerate(every):
+        room -= _size(row)
+        if room < 0:
+            yield f"\n… and {len(every) - index} more"
+            return
+        yield row
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _header(*names: str) -> tuple[str, str]:
+    return _row(*names), _row(*("---" for _ in names))
+
+
+def _note(said: str) -> str:
+    return f"> {escaping.markdown(said)}"
+
+
+# ---------------------------------------------------------------- the summary
+
+
+def _table(review: Review) -> list[str]:
+    if not review.endpoints:
+        return []
+    rows = [_endpoint_row(it) for it in review.endpoints]
+    if len(review.endpoints) > 1:
+        rows += map(_total_row, review.totals)
+    header = _header("Endpoint", "", "Instances: min-start-max", "An hour")
+    return [*header, *_fitting_rows(rows)]
+
+
+def _endpoint_row(it: Reviewed) -> str:
+    before, after = (None if one is None else one.cost for one in (it.before, it.after))
+    instances = words.moved(words.instances_text(it.before), words.instances_text(it.after))
+    cost = words.moved(words.cost_cell(before), words.cost_cell(after))
+    currency = after.currency if after is not None and after.currency is not None else ""
+    fate = "" if it.fate == "not compared" else it.fate
+    return _row(code(it.key), fate, escaping.markdown(instances), f"{cost} {currency}".strip())
+
+
+def _total_row(total: Total) -> str:
+    name = "**all**" if total.is_sum else f"stage {code(total.stage or '-')}"
+    before = "-" if total.before is None else words.cost_cell(total.before)
+    amount = f"{words.moved(before, words.cost_cell(total.cost))} {total.cost.currency or ''}".strip()
+    return _row(name, "", str(total.cost.instance_hours), amount)
+
+
+def _findings(review: Review) -> list[str]:
+    if not review.findings:
+        return []
+    return [*_header("", "Where", "What"), *_fitting_rows(map(_finding, review.findings))]
+
+
+def _finding(it: Finding) -> str:
+    about = f"{code(it.endpoint)}<br>" if it.endpoint is not None else ""
+    what = "" if it.code is None else f"**{it.code}** "
+    said = escaping.markdown(words.finding_text(it))
+    return _row(f"{_MARKS[it.severity]}<br>{it.effect}", f"{about}{code(words.place_text(it))}", f"{what}{said}")
+
+
+# ---------------------------------------------------------------- folded
+
+
+def _folded(title: str, content: str) -> str:
+    """``title`` is HTML."""
+    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
+
+
+def _quotas(review: Review) -> list[str]:
+    if not review.quotas:
+        return []
+    rows = [*_header("Quota", "Needed", "While updating", "Where"), *_fitting_rows(map(_quota, review.quotas))]
+    return [_folded("Quotas", "\n".join(rows))]
+
+
+def _quota(it: Quota) -> str:
+    where = " ".join(part for part in (it.account, it.region) if part)
+    return _row(code(it.name), str(it.instances), str(it.while_updating), code(where or "-"))
+
+
+def _details(it: Reviewed) -> str:
+    if it.after is None:
+        return ""
+    lines = [("changes", f"{words.resources_text(it)}; {words.ending(it)}")] if it.changes else []
+    rows = [f"- {label}: {escaping.markdown(said)}" for label, said in (*lines, *words.lines_of(it.after))]
+    return _folded(html_code(it.key), "\n".join(_fitting_rows(rows)))

@@ -1,0 +1,111 @@
+"""The review for people at a terminal with 80 columns: what it is about first, details last."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import TextIO
+
+from inferstack.cli.list import table
+from inferstack.cli.review import words
+from inferstack.cli.terminal import painted
+from inferstack.problems import printable
+from inferstack.review.page import Finding, Review, Reviewed
+
+_WIDTH = 80
+_LABEL = 12
+_COLORS = {"error": "red", "warning": "yellow", "info": "bold"}
+
+
+def text(review: Review, stream: TextIO | None = None) -> str:
+    """The whole page; colored if the stream that it is for is a terminal."""
+    parts = [
+        [painted(printable(words.verdict(review)), "bold", stream)],
+        list(_table(review, stream)),
+        list(_findings(review, stream)),
+        list(_quotas(review, stream)),
+        *(list(_endpoint(it, stream)) for it in review.endpoints if it.fate != "unchanged"),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
+    if not review.endpoints:
+        return
+    currencies = {it.cost.currency for it in review.totals if it.cost.currency is not None}
+    hour = f"{next(iter(currencies))} AN HOUR" if len(currencies) == 1 else "AN HOUR"
+    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", hour), *map(_row, review.endpoints)]
+    for total in review.totals:
+        if len(review.endpoints) > 1:
+            name = "all" if total.is_sum else f"stage {total.stage or '-'}"
+            before = "-" if total.before is None else words.cost_cell(total.before)
+            amount = words.moved(before, words.cost_cell(total.cost))
+            rows.append((name, "", str(total.cost.instance_hours), amount))
+    if all(row[3] == "-" for row in rows[1:]):
+        rows = [(*row[:3], "") for row in rows]
+    header, *others = table([tuple(map(printable, row)) for row in rows])
+    yield painted(header, "bold", stream)
+    yield from others
+
+
+def _row(it: Reviewed) -> tuple[str, ...]:
+    before, after = (None if one is None else one.cost for one in (it.before, it.after))
+    fate = "" if it.fate == "not compared" else it.fate
+    instances = words.moved(words.instances_text(it.before), words.instances_text(it.after))
+    if it.after is None:
+        instances = words.instances_text(it.before)
+    cost = words.moved(words.cost_cell(before), words.cost_cell(after))
+    return it.key, fate, instances, cost
+
+
+def _findings(review: Review, stream: TextIO | None) -> Iterator[str]:
+    for it in review.findings:
+        yield from _finding(it, stream)
+
+
+def _finding(it: Finding, stream: TextIO | None) -> Iterator[str]:
+    about = "" if it.endpoint is None else f" {it.endpoint}"
+    code = "" if it.code is None else f" {it.code}"
+    head = printable(f"{it.effect}:{about}{code} {words.place_text(it)}")
+    yield painted(head, _COLORS[it.severity], stream)
+    yield from _wrapped(words.finding_text(it), "  ", "  ")
+
+
+def _quotas(review: Review, stream: TextIO | None) -> Iterator[str]:
+    if not review.quotas:
+        return
+    rows = [("QUOTA", "NEEDED", "WHILE UPDATING", "WHERE")]
+    for it in review.quotas:
+        where = " ".join(part for part in (it.account, it.region) if part) or "-"
+        rows.append((it.name, str(it.instances), str(it.while_updating), where))
+    header, *others = table([tuple(map(printable, row)) for row in rows])
+    yield painted(header, "bold", stream)
+    yield from others
+
+
+def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:
+    after = it.after
+    if after is None:
+        return
+    stage = f", stage {after.stage}" if after.stage is not None else ""
+    title = f"{it.key} ({after.place.file}{stage}; {after.kind}, {after.hosting})"
+    yield painted(printable(title), "bold", stream)
+    if it.changes:
+        yield from _line("changes", f"{words.resources_text(it)}; {words.ending(it)}")
+    last = ""
+    for label, said in words.lines_of(after):
+        yield from _line("" if label == last else label, said)
+        last = label
+
+
+def _line(label: str, said: str) -> Iterator[str]:
+    return _wrapped(said, f"  {label:<{_LABEL}}", " " * (_LABEL + 2))
+
+
+def _wrapped(said: str, first: str, others: str) -> Iterator[str]:
+    yield from textwrap.wrap(
+        printable(said),
+        width=_WIDTH,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -1,0 +1,177 @@
+"""What every format says in the same words: fates, amounts, and the lines of an endpoint."""
+
+from collections.abc import Iterator
+
+from inferstack.problems.words import listed
+from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
+from inferstack.review.page.outcome import Finding, Review, Reviewed
+from inferstack.review.update import Fate
+
+Line = tuple[str, str]
+"""A label, and what is said under it."""
+_LEVELS = {"min": "fewest", "start": "start", "max": "most"}
+
+
+def finding_text(it: Finding) -> str:
+    """A finding as one sentence: what was found, from and to, what to do, and why it is ignored."""
+    moved = "" if it.before is None or it.after is None else f": {it.before} → {it.after}"
+    fix = f"; {it.fix}" if it.fix else ""
+    ignored = "" if it.ignored is None else f" (ignored in the spec{f': {it.ignored}' if it.ignored else ''})"
+    return f"{it.message}{moved}{fix}{ignored}"
+
+
+def place_text(it: Finding) -> str:
+    """`file:line`, or the file alone."""
+    return f"{it.place.file}:{it.place.line}" if it.place.line else it.place.file
+
+
+def verdict(review: Review) -> str:
+    """The first line: how many endpoints become what, and how many errors and warnings there are."""
+    fates = [it.fate for it in review.endpoints]
+    said = [f"{fates.count(fate)} {fate}" for fate in dict.fromkeys(fates) if fate != "not compared"]
+    count = f"{len(fates)} endpoint{'' if len(fates) == 1 else 's'}"
+    counts = [
+        f"{many} {severity}{'' if many == 1 else 's'}"
+        for severity in ("error", "warning")
+        if (many := sum(it.severity == severity and it.ignored is None for it in review.findings))
+    ]
+    against = "" if review.base is None else f" against {review.base}"
+    return "; ".join([f"{count}{against}" + (f": {', '.join(said)}" if said else ""), *counts])
+
+
+def instances_text(endpoint: Endpoint | None) -> str:
+    """`1-1-4 ml.g5.xlarge`, summed over variants."""
+    if endpoint is None:
+        return "-"
+    types = list(dict.fromkeys(it.instance_types[0] for it in endpoint.fleets if it.instance_types))
+    if not types:
+        return "serverless"
+    return f"{endpoint.cost.instance_hours} {types[0]}{f' and {len(types) - 1} more' if len(types) > 1 else ''}"
+
+
+def cost_cell(cost: Cost | None) -> str:
+    """An hour's cost at the fewest and the most."""
+    if cost is None or cost.per_hour is None:
+        return "-"
+    return _range(cost.per_hour)
+
+
+def _range(money: Money) -> str:
+    low, high = (f"{it:,.2f}" for it in (money.min, money.max))
+    return low if low == high else f"{low} to {high}"
+
+
+def moved(before: str, after: str) -> str:
+    """A value, or where it moves from and to."""
+    return after if before in (after, "-") else f"{before} → {after}"
+
+
+def resources_text(it: Reviewed) -> str:
+    """What becomes of resources: `replaces EndpointConfig and Model; updates Endpoint`."""
+    verbs = {Fate.REPLACED: "replaces", Fate.REMOVED: "removes", Fate.UPDATED: "updates", Fate.ADDED: "adds"}
+    said = [
+        f"{verb} {listed(names, last='and', quote='')}"
+        for fate, verb in verbs.items()
+        if (names := [one.logical_id for one in it.changes if one.fate is fate])
+    ]
+    return "; ".join(said) or "nothing"
+
+
+def ending(it: Reviewed) -> str:
+    """That there is no more to it, where it was compared."""
+    return {"unchanged": "nothing changes", "new": "a new stack"}.get(it.fate, "nothing else changes")
+
+
+# ---------------------------------------------------------------- an endpoint, line by line
+
+
+def lines_of(endpoint: Endpoint) -> Iterator[Line]:
+    """Everything about an endpoint, in the order in which people ask."""
+    yield from (("runs", _container(it)) for it in endpoint.containers)
+    yield from (("component", _component(it)) for it in endpoint.components)
+    for fleet in endpoint.fleets:
+        yield "on", _fleet(fleet)
+    yield from (("scales", f"`{it.of}`: {it.sentence}") for it in endpoint.scaling)
+    for fleet in endpoint.fleets:
+        yield from (("capacity", it) for it in _capacity(fleet))
+    yield from _costs(endpoint.cost)
+    yield from (("alarms", it) for it in _alarms(endpoint))
+    for who in ("role", "invokers"):
+        may = [it.sentence for it in endpoint.permissions if it.who == who]
+        if may:
+            yield who, f"may {'; '.join(may)}"
+    yield from ((it.topic, it.sentence) for it in endpoint.protections)
+
+
+def _alarms(endpoint: Endpoint) -> Iterator[str]:
+    """The alarms, those that are alike for several parts on one line."""
+    alike: dict[str, list[str]] = {}
+    for it in endpoint.alarms:
+        alike.setdefault(it.sentence.replace(f" of {it.of} ", " of \0 ", 1), []).append(it.of)
+    for sentence, parts in alike.items():
+        yield sentence.replace("\0", listed(list(dict.fromkeys(parts)), last="and", quote=""))
+
+
+def _container(it: Container) -> str:
+    image = [it.image] if it.image is not None else []
+    package = [f"the model package {it.model_package}"] if it.model_package is not None else []
+    digest = f" (sha256 {it.digest})" if it.digest is not None else ""
+    weights = [f"with {it.weights}{digest}"] if it.weights is not None else []
+    return f"`{it.name}`: {' '.join([*image, *package, *weights]) or 'an image without model files'}"
+
+
+def _component(it: Component) -> str:
+    adapter = f", an adapter of `{it.base}`" if it.base is not None else ""
+    if it.needs is None:
+        return f"`{it.name}`{adapter}: {it.copies} copies"
+    wanted = [
+        *([f"{it.needs.accelerators:g} accelerators"] if it.needs.accelerators else []),
+        *([f"{it.needs.vcpus:g} vCPUs"] if it.needs.vcpus else []),
+        *([f"{it.needs.host_memory_mib:g} MiB host memory"] if it.needs.host_memory_mib else []),
+    ]
+    return f"`{it.name}`{adapter}: {it.copies} copies, each with {listed(wanted, last='and', quote='')}"
+
+
+def _fleet(fleet: Fleet) -> str:
+    shadow = " (shadow)" if fleet.is_shadow else ""
+    serverless = fleet.serverless
+    if serverless is not None:
+        ready = serverless.provisioned_concurrency
+        more = f", {ready} always ready" if ready else ""
+        size = f"{serverless.memory_mb} MB, {serverless.max_concurrency} requests at once{more}"
+        return f"`{fleet.name}`{shadow}: serverless, {size}"
+    types = listed(fleet.instance_types, last="or", quote="")
+    counts = "an unknown number of" if not fleet.is_certain else f"{fleet.instances} x"
+    return f"`{fleet.name}`{shadow}: {counts} {types}" + (f" ({fleet.hardware})" if fleet.hardware else "")
+
+
+def _capacity(fleet: Fleet) -> Iterator[str]:
+    for it in fleet.placements:
+        yield f"`{fleet.name}`, {_LEVELS[it.level]}: {_placement(it)}"
+    for name in fleet.never_fits:
+        yield f"`{fleet.name}`: a copy of `{name}` never fits"
+
+
+def _placement(it: Placement) -> str:
+    used = [one for one in it.layouts if one.copies]
+    if not used:
+        return f"no copies on {it.instances} instance{'' if it.instances == 1 else 's'}"
+    said = ", ".join(_layout(one) for one in used)
+    idle = it.instances - it.needed
+    rest = f", {idle} with nothing" if idle > 0 else ""
+    lack = listed([f"{count} of `{name}`" for name, count in it.without_room.items()], last="and", quote="")
+    return f"{said}{rest}" + (f"; no room for {lack}" if lack else "")
+
+
+def _layout(it: Layout) -> str:
+    copies = listed([f"{count} `{name}`" for name, count in it.copies.items()], last="and", quote="")
+    free = f"{it.free.accelerators:g} accelerators free" if it.free.accelerators else "no accelerator free"
+    return f"{it.count} x [{copies}; {free}]"
+
+
+def _costs(cost: Cost) -> Iterator[Line]:
+    hour, month = cost.per_hour, cost.per_month
+    if hour is not None and month is not None:
+        yield "cost", f"{_range(hour)} {cost.currency} an hour, {_range(month)} a month"
+    elif cost.unpriced:
+        yield "cost", f"{cost.instance_hours} instance hours an hour; no price of {listed(cost.unpriced, quote='')}"

@@ -1,0 +1,68 @@
+"""What a team wants a review to fail on: effects by name, and limits of cost."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+
+import msgspec
+
+from inferstack.problems.words import choose
+from inferstack.review.page.effects import WORST_FIRST
+from inferstack.review.page.outcome import Review
+
+COST = "cost-per-hour"
+NAMES = (*WORST_FIRST, f"{COST}=AMOUNT")
+"""What a policy may be called."""
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """An effect that nothing may have, or the most that an endpoint may cost in an hour."""
+
+    name: str
+    limit: Decimal | None = None
+
+
+def policy_of(text: str) -> Policy:
+    """A policy as it is written on the command line: an effect, or `cost-per-hour=20`.
+
+    Raises:
+        ValueError: when it is none, with what is allowed.
+    """
+    name, _, amount = text.partition("=")
+    if name == COST:
+        return Policy(name, _amount(amount))
+    if name not in WORST_FIRST or amount:
+        raise ValueError(f"unknown policy {text!r}; {choose(name, NAMES)}")
+    return Policy(name)
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise ValueError(f"{COST} needs an amount of money, as in {COST}=20")
+    return found
+
+
+def broken(policies: Sequence[Policy], review: Review) -> Iterator[str]:
+    """What breaks a policy, a line each. What a spec ignores counts, too: the policy is not the spec's."""
+    for policy in policies:
+        if policy.limit is not None:
+            yield from _too_dear(policy.limit, review)
+            continue
+        for it in review.findings:
+            if it.effect == policy.name:
+                about = "" if it.endpoint is None else f"{it.endpoint}: "
+                yield f"{policy.name}: {about}{it.message}"
+
+
+def _too_dear(limit: Decimal, review: Review) -> Iterator[str]:
+    for reviewed in review.endpoints:
+        if reviewed.after is None:
+            continue
+        cost = reviewed.after.cost
+        if cost.unpriced:
+            yield f"{COST}={limit}: {reviewed.key}: no price of {', '.join(cost.unpriced)}, so it may be too dear"
+        elif cost.per_hour is not None and cost.per_hour.max > limit:
+            yield f"{COST}={limit}: {reviewed.key}: up to {cost.per_hour.max} {cost.currency} an hour"
