@@ -4,15 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
 from inferstack.check.load import LoadedSpec
-from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE
+from inferstack.facts.scaling import WHAT
+from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, Severity, dotted, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.review import deployed
 from inferstack.review.against import every_update_problem
 from inferstack.review.page.alarms import loosened
-from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place
+from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place, Scaling
 from inferstack.review.page.effects import EFFECTS
 from inferstack.review.page.outcome import Cause, Finding, ResourceChange
 from inferstack.review.page.protections import lowered
@@ -26,6 +28,8 @@ _ALARMS = frozenset({ALARM_TYPE, COMPOSITE_ALARM_TYPE})
 _SCALING_CODES = frozenset(
     {codes.LIMIT_LOWERED, codes.SCALING_REMOVED, codes.POLICY_RENAMED, codes.POLICY_NAME_TAKEN}
 )
+
+PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +57,8 @@ def compared(pair: Pair) -> list[Finding]:
         *_components(pair),
         *_scaling(pair, risks),
         *_cost(pair),
-        *_beside(pair),
+        *_new(pair, risks),
+        *_tags(pair),
     ]
 
 
@@ -196,27 +201,35 @@ def _components(pair: Pair) -> Iterator[Finding]:
 
 
 def _scaling(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
-    """How it scales, unless a risk already tells of that."""
-    told = [it.message for it in risks if it.code in _SCALING_CODES]
+    """By what it scales, unless a risk already tells of that. How many there may be is told as capacity."""
+    told = [it.message for it in risks if it.code in _SCALING_CODES or SCALING_POLICY_TYPE in it.message]
     old = {(it.of, it.unit): it for it in pair.before.scaling}
     for now in pair.after.scaling:
         was = old.get((now.of, now.unit))
-        if was is not None and was.sentence != now.sentence and not any(f"`{now.of}`" in it for it in told):
-            yield _change(pair, "changed", f"the scaling of `{now.of}`", (was.sentence, now.sentence), now.place)
+        if was is None:
+            yield _added(pair, f"`{now.of}` scales: {now.sentence}", now.place)
+        elif _how(was) != _how(now) and not told:
+            yield _change(pair, "changed", f"the scaling of `{now.of}`", (_how(was), _how(now)), now.place)
+
+
+def _how(it: Scaling) -> str:
+    if it.unit == PROVISIONED:
+        return it.sentence
+    return ", ".join(it.aims) or "by nothing in the spec"
 
 
 def _cost(pair: Pair) -> Iterator[Finding]:
-    was, now = pair.before.cost, pair.after.cost
-    if (was.instance_hours, was.per_hour) != (now.instance_hours, now.per_hour):
-        what = "an hour" if was.per_hour is not None and now.per_hour is not None else "instance hours in an hour"
-        yield _change(pair, "cost", what, (cost_text(was), cost_text(now)), pair.after.place)
+    """Without prices, instances are all that is known, and capacity tells of them."""
+    was, now = cost_text(pair.before.cost), cost_text(pair.after.cost)
+    if was is not None and now is not None and was != now:
+        yield _change(pair, "cost", "an hour", (was, now), pair.after.place)
 
 
-def cost_text(cost: Cost) -> str:
-    """An hour's cost at the fewest, the first and the most; or the instance hours without prices."""
+def cost_text(cost: Cost) -> str | None:
+    """An hour's cost at the fewest, the first and the most; None without prices."""
     money = cost.per_hour
     if money is None:
-        return str(cost.instance_hours)
+        return None if cost.unpriced else "nothing"
     amounts = [f"{it:,.2f}" for it in (money.min, money.start, money.max)]
     return f"{amounts[0] if len(set(amounts)) == 1 else '-'.join(amounts)} {cost.currency}"
 
@@ -239,32 +252,27 @@ def _change(
 # ---------------------------------------------------------------- what is new, and the rest
 
 
-_TOLD_BY_TYPE = {
-    deployed.COMPONENT_TYPE: "the inference component",
-    ALARM_TYPE: "the alarm",
-    COMPOSITE_ALARM_TYPE: "the composite alarm",
-    deployed.TARGET_TYPE: "the scaling",
-    deployed.MODEL_TYPE: "the model",
-}
+def _added(pair: Pair, message: str, place: Place) -> Finding:
+    return Finding(effect="added", severity="info", endpoint=pair.key, message=message, place=place)
 
 
-def _beside(pair: Pair) -> Iterator[Finding]:
-    """What is new, and tags and other things that nothing depends on."""
-    changes = [it for it in pair.update.changes.values() if it.fate is not Fate.UNCHANGED]
-    new = [it for it in changes if it.fate is Fate.ADDED and it.type in _TOLD_BY_TYPE]
-    for type_name, what in _TOLD_BY_TYPE.items():
-        names = [it.logical_id for it in new if it.type == type_name]
-        if names:
-            noun = what.removeprefix("the ")
-            many = f"{len(names)} new {noun}s" if len(names) > 1 else f"a new {noun}"
-            yield Finding(
-                effect="added",
-                severity="info",
-                endpoint=pair.key,
-                message=f"{many}: {listed(names, last='and')}",
-                place=pair.new.place_of(names[0], ()),
-            )
-    tagged = [it.logical_id for it in changes if it.paths and {path[0] for path in it.paths} == {"Tags"}]
+def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
+    """Components and alarms that there were not, unless they take the place of others, which is told."""
+    told = [it.message for it in risks]
+    old = {it.name for it in pair.before.components}
+    for it in pair.after.components:
+        if it.name not in old and not any(f"`{it.name}`" in message for message in told):
+            yield _added(pair, f"the inference component `{it.name}`: {it.copies} copies", it.place)
+    watched = {it.sentence for it in pair.before.alarms}
+    known = {it.logical_id for it in pair.before.alarms}
+    for alarm in pair.after.alarms:
+        if alarm.logical_id not in known and alarm.sentence not in watched and pair.update.same_endpoint:
+            yield _added(pair, f"an alarm: {alarm.sentence}", alarm.place)
+
+
+def _tags(pair: Pair) -> Iterator[Finding]:
+    changes = pair.update.changes.values()
+    tagged = [it.logical_id for it in changes if {path[0] for path in it.paths} == {"Tags"}]
     if tagged:
         message = f"the tags of {listed(tagged, last='and')}"
         place = pair.new.place_of(tagged[0], ("Tags",))

@@ -9,6 +9,7 @@ from inferstack.review.page.data import Container
 from inferstack.review.page.stack import Stack
 from inferstack.review.update import PropertyPath
 
+_VARIABLE = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 _DIGEST = re.compile(r"(?<![0-9a-z])sha256-([0-9a-f]{16})(?=\.tar\.gz$|/$)")
 
 
@@ -72,8 +73,8 @@ def _container(stack: Stack, name: str, container: Properties, at: tuple[str, Pr
 def image_text(image: object) -> str:
     """The URI of an image. One whose registry is looked up at deployment shows the words of the function."""
     match image:
-        case {"Fn::Sub": [str() as text, dict()]}:
-            return text
+        case {"Fn::Sub": [str() as text, dict() as looked_up]}:
+            return _VARIABLE.sub(lambda found: "…" if found[1] in looked_up else found[0], text)
         case {"Fn::Join": [str() as between, [*parts]]}:
             return between.join(map(image_text, parts))
         case {"Fn::FindInMap": _} | {"Ref": _} | {"Fn::GetAtt": _}:

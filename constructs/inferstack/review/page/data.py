@@ -220,6 +220,8 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     """As few as this."""
     max_capacity: int
     """As many as this."""
+    aims: tuple[str, ...]
+    """What adds and removes them, in words."""
     sentence: str
     """All of it in words."""
     place: Place

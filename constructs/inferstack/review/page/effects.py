@@ -56,7 +56,7 @@ MEANINGS: Mapping[Effect, str] = {
     "refused": "AWS refuses the update",
     "doubtful": "the update may fail, or cannot be undone: nobody outside AWS can confirm it",
     "removed": "something is removed that may still be needed",
-    "replaced": "something that others know by name is replaced",
+    "replaced": "something that others know by its name is replaced, or given up",
     "interrupted": "requests fail or have to change, or what answers them is restarted",
     "role-widened": "the role, or whoever invokes the endpoint, may do more",
     "protection-lowered": "network, encryption or access is protected less",

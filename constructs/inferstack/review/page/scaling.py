@@ -19,6 +19,7 @@ PREDEFINED = {
     "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": "{:g} requests at once per copy",
 }
 """What a policy aims at, by its metric type; a test looks that none is missing."""
+_FOLLOWS = "as many as the copies need"
 
 
 def scalings(stack: Stack, fleets: tuple[Fleet, ...]) -> tuple[Scaling, ...]:
@@ -32,13 +33,14 @@ def _targets(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
         name = next((name for known in names for name, it in known.items() if it is target), None)
         unit = WHAT.get(str(target.get("ScalableDimension")), "capacity")
         low, high = (stack.count(target.get(key)) or 0 for key in ("MinCapacity", "MaxCapacity"))
-        why = list(_reasons(stack, logical_id, target, fleets))
+        aims = tuple(_aims(stack, logical_id, target, fleets))
         yield Scaling(
             of=shown(target.get("ResourceId")) if name is None else name,
             unit=unit,
             min_capacity=low,
             max_capacity=high,
-            sentence=", ".join((_between(low, high, unit), *why)),
+            aims=aims,
+            sentence=", ".join((_between(low, high, unit), *aims)),
             place=stack.place_of(logical_id, ()),
         )
 
@@ -52,7 +54,8 @@ def _followers(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
                 unit="instances",
                 min_capacity=counts.min,
                 max_capacity=counts.max,
-                sentence=f"{_between(counts.min, counts.max, 'instances')}, as many as the copies need",
+                aims=(_FOLLOWS,),
+                sentence=f"{_between(counts.min, counts.max, 'instances')}, {_FOLLOWS}",
                 place=fleet.place,
             )
 
@@ -61,18 +64,18 @@ def _between(low: int, high: int, unit: str) -> str:
     return f"always {low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
-def _reasons(
+def _aims(
     stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet, ...]
 ) -> Iterator[str]:
     for policy_id, policy in stack.of_type(SCALING_POLICY_TYPE).items():
         if logical_id in references(policy.get("ScalingTargetId")):
-            yield from _reason(stack, policy_id, policy, fleets)
+            yield from _of_policy(stack, policy_id, policy, fleets)
     count = len(entries(target.get("ScheduledActions")))
     if count:
         yield f"{count} scheduled change{'s' if count > 1 else ''}"
 
 
-def _reason(stack: Stack, policy_id: str, policy: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
+def _of_policy(stack: Stack, policy_id: str, policy: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
     tracked = mapping(policy.get("TargetTrackingScalingPolicyConfiguration"))
     if tracked:
         yield f"aiming at {_aim(stack, tracked, fleets)}"

@@ -49,7 +49,7 @@ def _share_of_devices(value: float, metric: Metric, types: Iterable[str]) -> str
         return f"{value:g} (100 for each device)"
     device = _DEVICES[metric.per_device]
     of_several = f" of {count} {device}s" if count > 1 else ""
-    return f"{value / count:g} %{of_several}"
+    return f"{value / count:.3g} %{of_several}"
 
 
 def minutes(seconds: float) -> str:

@@ -57,6 +57,9 @@ def _other_role(key: str, after: Stack, roles: tuple[tuple[str, ...], tuple[str,
 def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     found = gains(before, after)
     wider = [it for it in found if not it.instead and it.sid not in _HARMLESS]
+    if any(it.sid == "ReadModelFiles" for it in found):
+        # Whoever may read a file need not be told that it may be listed.
+        wider = [it for it in wider if it.sid != "ListModelFiles"]
     for who, what in _WHO.items():
         those = [it for it in wider if it.who == who]
         for actions in dict.fromkeys(it.actions for it in those):
