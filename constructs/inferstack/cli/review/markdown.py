@@ -21,9 +21,9 @@ _MARKS = {"error": "**error**", "warning": "warning", "info": "info"}
 def markdown(review: Review) -> str:
     """The whole comment. What does not fit is counted instead."""
     parts = [f"### inferstack: {escaping.markdown(words.verdict(review))}"]
-    parts += ["\n".join(it) for it in (_table(review), _findings(review), _quotas(review)) if it]
+    parts += ["\n".join(it) for it in (_table(review), _unchanged(review), _findings(review), _quotas(review)) if it]
     parts += [_note(it) for it in review.notes]
-    details = [_details(it) for it in review.endpoints if it.after is not None and it.fate != "unchanged"]
+    details = [_details(it) for it in words.touched(review) if it.after is not None]
     picture = diagram(review)
     if picture is not None:
         details.insert(0, _folded("What exists", picture))
@@ -75,35 +75,35 @@ def _note(said: str) -> str:
 
 
 def _table(review: Review) -> list[str]:
-    if not review.endpoints:
+    found = words.touched(review)
+    if not found:
         return []
-    rows = [_endpoint_row(it) for it in review.endpoints]
+    rows = [_endpoint_row(it) for it in found]
     if len(review.endpoints) > 1:
         rows += map(_total_row, review.totals)
-    header = _header("Endpoint", "", "Instances: min-start-max", "An hour")
+    header = _header("Endpoint", "", "Instances: min-start-max", f"{words.currency_of(review)} an hour".strip())
     return [*header, *_fitting_rows(rows)]
+
+
+def _unchanged(review: Review) -> list[str]:
+    said = words.unchanged(review)
+    return [] if said is None else [escaping.markdown(said)]
 
 
 def _endpoint_row(it: Reviewed) -> str:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
-    instances = words.moved(words.instances_text(it.before), words.instances_text(it.after))
-    cost = words.moved(words.cost_cell(before), words.cost_cell(after))
-    currency = after.currency if after is not None and after.currency is not None else ""
     fate = "" if it.fate == "not compared" else it.fate
-    return _row(code(it.key), fate, escaping.markdown(instances), f"{cost} {currency}".strip())
+    return _row(code(it.key), fate, escaping.markdown(words.instances_text(it)), words.cost_cell(before, after))
 
 
-def _total_row(total: Total) -> str:
-    name = "**all**" if total.is_sum else f"stage {code(total.stage or '-')}"
-    before = "-" if total.before is None else words.cost_cell(total.before)
-    amount = f"{words.moved(before, words.cost_cell(total.cost))} {total.cost.currency or ''}".strip()
-    return _row(name, "", str(total.cost.instance_hours), amount)
+def _total_row(it: Total) -> str:
+    name = "**all**" if it.is_sum else "no stage" if it.stage is None else f"stage {code(it.stage)}"
+    return _row(name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost))
 
 
 def _findings(review: Review) -> list[str]:
-    if not review.findings:
-        return []
-    return [*_header("", "Where", "What"), *_fitting_rows(map(_finding, review.findings))]
+    found = words.findings_of(review)
+    return [*_header("", "Where", "What"), *_fitting_rows(map(_finding, found))] if found else []
 
 
 def _finding(it: Finding) -> str:
@@ -122,15 +122,15 @@ def _folded(title: str, content: str) -> str:
 
 
 def _quotas(review: Review) -> list[str]:
-    if not review.quotas:
+    found = words.quotas_of(review)
+    if not found:
         return []
-    rows = [*_header("Quota", "Needed", "While updating", "Where"), *_fitting_rows(map(_quota, review.quotas))]
+    rows = [*_header("Quota", "Needed", "While updating", "Where"), *_fitting_rows(map(_quota, found))]
     return [_folded("Quotas", "\n".join(rows))]
 
 
 def _quota(it: Quota) -> str:
-    where = " ".join(part for part in (it.account, it.region) if part)
-    return _row(code(it.name), str(it.instances), str(it.while_updating), code(where or "-"))
+    return _row(code(it.name), str(it.instances), str(it.while_updating), code(words.where(it)))
 
 
 def _details(it: Reviewed) -> str:

@@ -8,7 +8,7 @@ from inferstack.cli.list import table
 from inferstack.cli.review import words
 from inferstack.cli.terminal import painted
 from inferstack.problems import printable
-from inferstack.review.page import Finding, Review, Reviewed
+from inferstack.review.page import Finding, Review, Reviewed, Total
 
 _WIDTH = 80
 _LABEL = 12
@@ -20,44 +20,52 @@ def text(review: Review, stream: TextIO | None = None) -> str:
     parts = [
         [painted(printable(words.verdict(review)), "bold", stream)],
         list(_table(review, stream)),
+        list(_unchanged(review)),
         list(_findings(review, stream)),
         list(_quotas(review, stream)),
-        *(list(_endpoint(it, stream)) for it in review.endpoints if it.fate != "unchanged"),
+        *(list(_endpoint(it, stream)) for it in words.touched(review)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
 def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
-    if not review.endpoints:
+    found = words.touched(review)
+    if not found:
         return
-    currencies = {it.cost.currency for it in review.totals if it.cost.currency is not None}
-    hour = f"{next(iter(currencies))} AN HOUR" if len(currencies) == 1 else "AN HOUR"
-    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", hour), *map(_row, review.endpoints)]
-    for total in review.totals:
-        if len(review.endpoints) > 1:
-            name = "all" if total.is_sum else f"stage {total.stage or '-'}"
-            before = "-" if total.before is None else words.cost_cell(total.before)
-            amount = words.moved(before, words.cost_cell(total.cost))
-            rows.append((name, "", str(total.cost.instance_hours), amount))
+    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", f"{words.currency_of(review)} AN HOUR".strip())]
+    rows += map(_row, found)
+    if len(review.endpoints) > 1:
+        rows += map(_total, review.totals)
     if all(row[3] == "-" for row in rows[1:]):
         rows = [(*row[:3], "") for row in rows]
+    yield from _with_header(rows, stream)
+
+
+def _with_header(rows: list[tuple[str, ...]], stream: TextIO | None) -> Iterator[str]:
     header, *others = table([tuple(map(printable, row)) for row in rows])
     yield painted(header, "bold", stream)
     yield from others
 
 
-def _row(it: Reviewed) -> tuple[str, ...]:
+def _row(it: Reviewed) -> tuple[str, str, str, str]:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
     fate = "" if it.fate == "not compared" else it.fate
-    instances = words.moved(words.instances_text(it.before), words.instances_text(it.after))
-    if it.after is None:
-        instances = words.instances_text(it.before)
-    cost = words.moved(words.cost_cell(before), words.cost_cell(after))
-    return it.key, fate, instances, cost
+    return it.key, fate, words.instances_text(it), words.cost_cell(before, after)
+
+
+def _total(it: Total) -> tuple[str, str, str, str]:
+    name = "all" if it.is_sum else "no stage" if it.stage is None else f"stage {it.stage}"
+    return name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost)
+
+
+def _unchanged(review: Review) -> Iterator[str]:
+    said = words.unchanged(review)
+    if said is not None:
+        yield from _wrapped(said, "", "  ")
 
 
 def _findings(review: Review, stream: TextIO | None) -> Iterator[str]:
-    for it in review.findings:
+    for it in words.findings_of(review):
         yield from _finding(it, stream)
 
 
@@ -70,15 +78,11 @@ def _finding(it: Finding, stream: TextIO | None) -> Iterator[str]:
 
 
 def _quotas(review: Review, stream: TextIO | None) -> Iterator[str]:
-    if not review.quotas:
-        return
-    rows = [("QUOTA", "NEEDED", "WHILE UPDATING", "WHERE")]
-    for it in review.quotas:
-        where = " ".join(part for part in (it.account, it.region) if part) or "-"
-        rows.append((it.name, str(it.instances), str(it.while_updating), where))
-    header, *others = table([tuple(map(printable, row)) for row in rows])
-    yield painted(header, "bold", stream)
-    yield from others
+    found = words.quotas_of(review)
+    if found:
+        rows = [("QUOTA", "NEEDED", "WHILE UPDATING", "WHERE")]
+        rows += [(it.name, str(it.instances), str(it.while_updating), words.where(it)) for it in found]
+        yield from _with_header(rows, stream)  # type: ignore[arg-type]
 
 
 def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:

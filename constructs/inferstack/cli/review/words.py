@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.problems.words import listed
 from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
-from inferstack.review.page.outcome import Finding, Review, Reviewed
+from inferstack.review.page.outcome import Finding, Quota, Review, Reviewed
 from inferstack.review.update import Fate
 
 Line = tuple[str, str]
@@ -25,45 +25,94 @@ def place_text(it: Finding) -> str:
     return f"{it.place.file}:{it.place.line}" if it.place.line else it.place.file
 
 
+_FATES = ("removed", "replaced", "updated", "new", "unchanged")
+
+
 def verdict(review: Review) -> str:
     """The first line: how many endpoints become what, and how many errors and warnings there are."""
     fates = [it.fate for it in review.endpoints]
-    said = [f"{fates.count(fate)} {fate}" for fate in dict.fromkeys(fates) if fate != "not compared"]
+    said = [f"{fates.count(fate)} {fate}" for fate in _FATES if fate in fates]
     count = f"{len(fates)} endpoint{'' if len(fates) == 1 else 's'}"
     counts = [
         f"{many} {severity}{'' if many == 1 else 's'}"
         for severity in ("error", "warning")
-        if (many := sum(it.severity == severity and it.ignored is None for it in review.findings))
+        if (many := sum(it.severity == severity and it.ignored is None for it in findings_of(review)))
     ]
     against = "" if review.base is None else f" against {review.base}"
     return "; ".join([f"{count}{against}" + (f": {', '.join(said)}" if said else ""), *counts])
 
 
-def instances_text(endpoint: Endpoint | None) -> str:
-    """`1-1-4 ml.g5.xlarge`, summed over variants."""
-    if endpoint is None:
-        return "-"
+def touched(review: Review) -> list[Reviewed]:
+    """The endpoints to show: all but those that stay as they are."""
+    return [it for it in review.endpoints if it.fate != "unchanged"]
+
+
+def unchanged(review: Review) -> str | None:
+    """The names of the others."""
+    names = [it.key for it in review.endpoints if it.fate == "unchanged"]
+    if not names:
+        return None
+    others = "nothing changes" if len(names) == len(review.endpoints) else "unchanged"
+    return f"{others}: {listed(names, last='and', quote='')}"
+
+
+def findings_of(review: Review) -> list[Finding]:
+    """The findings to show: of an endpoint that stays as it is, no advice about its spec."""
+    same = {it.key for it in review.endpoints if it.fate == "unchanged"}
+    return [it for it in review.findings if it.effect != "advice" or it.endpoint not in same]
+
+
+def quotas_of(review: Review) -> list[Quota]:
+    """The quotas that an endpoint that does not stay as it is has a part in."""
+    keys = {it.key for it in touched(review)}
+    return [it for it in review.quotas if keys & set(it.endpoints)]
+
+
+def where(it: Quota) -> str:
+    """The account and region of a quota."""
+    return " ".join(part for part in (it.account, it.region) if part) or "-"
+
+
+def instances_text(it: Reviewed) -> str:
+    """`1-1-4 ml.g5.xlarge`, summed over variants; from and to where that changes."""
+    before, after = (None if one is None else (_count(one), _types(one)) for one in (it.before, it.after))
+    if before is None or after is None or before == after:
+        return " ".join(after or before or ("-",)).strip()
+    if before[1] == after[1]:
+        return f"{before[0]} → {after[0]} {after[1]}".strip()
+    return f"{' '.join(before)} → {' '.join(after)}"
+
+
+def _count(endpoint: Endpoint) -> str:
+    has_instances = any(it.instances is not None for it in endpoint.fleets)
+    return str(endpoint.cost.instance_hours) if has_instances else "serverless"
+
+
+def _types(endpoint: Endpoint) -> str:
     types = list(dict.fromkeys(it.instance_types[0] for it in endpoint.fleets if it.instance_types))
-    if not types:
-        return "serverless"
-    return f"{endpoint.cost.instance_hours} {types[0]}{f' and {len(types) - 1} more' if len(types) > 1 else ''}"
+    return "" if not types else f"{types[0]}{f' and {len(types) - 1} more' if len(types) > 1 else ''}"
 
 
-def cost_cell(cost: Cost | None) -> str:
-    """An hour's cost at the fewest and the most."""
-    if cost is None or cost.per_hour is None:
-        return "-"
-    return _range(cost.per_hour)
+def cost_cell(before: Cost | None, after: Cost | None) -> str:
+    """An hour's cost at the fewest and the most; from and to where that changes."""
+    old, new = (_amount(it) for it in (before, after))
+    return new if old in (new, "-") else f"{old} → {new}"
+
+
+def _amount(cost: Cost | None) -> str:
+    return "-" if cost is None or cost.per_hour is None else _range(cost.per_hour)
 
 
 def _range(money: Money) -> str:
     low, high = (f"{it:,.2f}" for it in (money.min, money.max))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else f"{low}-{high}"
 
 
-def moved(before: str, after: str) -> str:
-    """A value, or where it moves from and to."""
-    return after if before in (after, "-") else f"{before} → {after}"
+def currency_of(review: Review) -> str:
+    """The currency, if there is only one."""
+    ends = [it.after for it in review.endpoints]
+    found = {it.cost.currency for it in ends if it is not None and it.cost.currency is not None}
+    return found.pop() if len(found) == 1 else ""
 
 
 def resources_text(it: Reviewed) -> str:

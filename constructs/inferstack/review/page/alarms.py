@@ -37,6 +37,7 @@ def _alarms(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Alarm]:
             of="several alarms",
             metric="other alarms",
             threshold="",
+            when=f"{rule}{_tells(alarm)}",
             sentence=f"{rule}{_tells(alarm)}",
             actions=len(entries(alarm.get("AlarmActions"))),
             place=stack.place_of(logical_id, ()),
@@ -56,12 +57,14 @@ def _called(alarm: Properties) -> Iterator[str]:
 
 
 def _alarm(stack: Stack, logical_id: str, alarm: Properties, fleets: tuple[Fleet, ...]) -> Alarm:
+    when = f"{_when(stack, alarm, fleets)}{_tells(alarm)}"
     return Alarm(
         logical_id=logical_id,
         of=part_of(alarm),
         metric=metric_name(alarm),
         threshold=threshold(stack, alarm, fleets),
-        sentence=f"{condition(stack, alarm, fleets)}{_tells(alarm)}",
+        when=when,
+        sentence=f"{watched(alarm)} {when}",
         actions=len(entries(alarm.get("AlarmActions"))),
         place=stack.place_of(logical_id, ("Threshold",)),
     )
@@ -69,10 +72,19 @@ def _alarm(stack: Stack, logical_id: str, alarm: Properties, fleets: tuple[Fleet
 
 def condition(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
     """When an alarm goes off: `Average of CPUUtilization of AllTraffic reaches 90 % in 3 of 5 minutes`."""
+    return f"{watched(alarm)} {_when(stack, alarm, fleets)}"
+
+
+def watched(alarm: Properties) -> str:
+    """What an alarm watches: `Average of CPUUtilization of AllTraffic`."""
     statistic = statistic_of(alarm)
-    watched = metric_name(alarm) if statistic is None else f"{statistic} of {metric_name(alarm)}"
+    what = metric_name(alarm) if statistic is None else f"{statistic} of {metric_name(alarm)}"
+    return f"{what} of {part_of(alarm)}"
+
+
+def _when(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
     moves = _MOVES.get(str(alarm.get("ComparisonOperator")), "crosses")
-    said = f"{watched} of {part_of(alarm)} {moves} {threshold(stack, alarm, fleets)}{_for(stack, alarm)}"
+    said = f"{moves} {threshold(stack, alarm, fleets)}{_for(stack, alarm)}"
     return said + ("; no data counts as bad" if alarm.get("TreatMissingData") == "breaching" else "")
 
 

@@ -50,7 +50,7 @@ def compared(pair: Pair) -> list[Finding]:
     return [
         *risks,
         *role_findings(pair.key, pair.old, pair.new),
-        *_loosened_alarms(pair),
+        *_alarms(pair),
         *_lowered(pair),
         *_weights(pair),
         *_fleets(pair),
@@ -102,29 +102,25 @@ def finding_of(problem: Problem, *, effect: str, endpoint: str | None, ignored: 
 # ---------------------------------------------------------------- from and to
 
 
-def _loosened_alarms(pair: Pair) -> Iterator[Finding]:
+def _alarms(pair: Pair) -> Iterator[Finding]:
     """Alarms that stay and change: a warning where they tell later, or fewer."""
     old = {it.logical_id: it for it in pair.before.alarms}
     before, after = (it.of_type(ALARM_TYPE) for it in (pair.old, pair.new))
     for alarm in pair.after.alarms:
-        was = old.get(alarm.logical_id)
-        if was is None or was.sentence == alarm.sentence and before.get(alarm.logical_id) == after.get(alarm.logical_id):
-            continue
-        changed = [it for it in (before, after) if alarm.logical_id in it]
+        was, at = old.get(alarm.logical_id), alarm.logical_id
         ways: list[str] = []
-        if len(changed) == 2:
-            ways = list(
-                loosened((pair.old, before[alarm.logical_id]), (pair.new, after[alarm.logical_id]))
-            )
-        if not ways and was.sentence == alarm.sentence:
+        if at in before and at in after:
+            ways = list(loosened((pair.old, before[at]), (pair.new, after[at])))
+        if was is None or (was.when == alarm.when and not ways):
             continue
+        why = f": {listed(ways, last='and', quote='')}" if ways else ""
         yield Finding(
             effect="alarms-loosened" if ways else "changed",
             severity="warning" if ways else "info",
             endpoint=pair.key,
-            message=f"the alarm on {alarm.metric} of `{alarm.of}`" + (f": {listed(ways, last='and', quote='')}" if ways else ""),
-            before=was.sentence,
-            after=alarm.sentence,
+            message=f"the alarm on {alarm.metric} of `{alarm.of}`{why}",
+            before=was.when,
+            after=alarm.when,
             place=alarm.place,
         )
 

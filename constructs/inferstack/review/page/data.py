@@ -239,6 +239,8 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     """The metric, or `an expression`, or `other alarms`."""
     threshold: str
     """The threshold in units that people use."""
+    when: str
+    """When it goes off, and whom it tells, without what it watches."""
     sentence: str
     """All of it in words."""
     actions: int

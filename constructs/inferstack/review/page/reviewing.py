@@ -170,7 +170,8 @@ class _Reviewer(msgspec.Struct):
         self.findings += compared(pair)
         self.findings += library_finding(done)
         self.findings += never_fitting(key, after, one)
-        self.findings += dear(key, new, after, has_new_fleet=done.has_new_fleet)
+        if done.fate != "unchanged":
+            self.findings += dear(key, new, after, has_new_fleet=done.has_new_fleet)
 
     def _prices(self, region: str | None) -> Prices:
         found = self.prices.of(region)
@@ -194,7 +195,7 @@ class _Reviewer(msgspec.Struct):
                 stack=stack_name(name), stage=stages[template.file], account=None, region=region, kind=None, place=place
             )
             before = endpoint_of(stack, identity, self._prices(region))
-            key = f"{identity.stack} (gone)"
+            key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
             gone = Reviewed(key=key, fate="removed", after=None, before=before, compared_with=template.file)
             self.reviewed.append(gone)
             self.findings.append(finding_of(problem, effect="removed", endpoint=key))
