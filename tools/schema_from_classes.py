@@ -61,7 +61,7 @@ def _triton_definitions() -> JsonSchema:
 
 
 def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
-    texts = _field_texts(block)
+    texts = field_texts(block)
     for name, schema in component.get("properties", {}).items():
         _remove_null(schema)
         _remove_null(schema.get("items", {}))
@@ -73,10 +73,11 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
     return component
 
 
-def _field_texts(block: type[Block]) -> dict[str, str]:
+def field_texts(block: type[msgspec.Struct]) -> dict[str, str]:
     """The string under each field, of this class and of those that it inherits from."""
     texts: dict[str, str] = {}
-    for cls in reversed([c for c in block.__mro__ if issubclass(c, Block)]):
+    own = [c for c in block.__mro__ if issubclass(c, msgspec.Struct) and c is not msgspec.Struct]
+    for cls in reversed(own):
         body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
         assert isinstance(body, ast.ClassDef)
         for field, text in zip(body.body, body.body[1:], strict=False):

@@ -4,7 +4,8 @@
     python -m tools.update_schema --check    writes nothing, exits 1 and names what is out of date
 
 Both follow from the classes in :mod:`inferstack.format` and from the catalog's data; the manual's
-examples, from the specs that come with the repository.
+examples, from the specs that come with the repository. The schema of reviews follows from the classes in
+:mod:`inferstack.review.page`.
 """
 
 import json
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from inferstack.format.schema import PUBLISHED_FILE, STRUCTURE_FILE, JsonSchema
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
+from tools.review_schema import SCHEMA_FILE, review_schema
 from tools.schema_for_editors import for_editors
 from tools.schema_from_classes import generate_schema
 from tools.schema_store import NAME, catalog_entry, for_schema_store
@@ -25,6 +27,7 @@ _FORMAT = ROOT / "constructs" / "inferstack" / "format"
 STRUCTURE = _FORMAT / STRUCTURE_FILE
 PUBLISHED = _FORMAT / PUBLISHED_FILE
 SCHEMA_STORE = ROOT / "docs" / "schemastore"
+REVIEW = ROOT / "constructs" / "inferstack" / "review" / "page" / SCHEMA_FILE
 REFERENCE = ROOT / "docs" / "spec.md"
 
 
@@ -37,6 +40,7 @@ def generate() -> Contents:
         PUBLISHED: _written(published),
         SCHEMA_STORE / NAME: _written(for_schema_store(published)),
         SCHEMA_STORE / "catalog-entry.json": _written(catalog_entry(published)),
+        REVIEW: _written(review_schema()),
         REFERENCE: reference(schema, Examples(schema, example_specs())),
     }
 

@@ -179,9 +179,9 @@ def _compare_one(
         update = update_of(as_deployed(one, template, region), template.resources, template.sections)
     except SpecError as error:
         return list(error.problems)
-    strangers = list(strangers(update))
-    if strangers:
-        return [other_stack(template, strangers)]
+    foreign = list(strangers(update))
+    if foreign:
+        return [other_stack(template, foreign)]
     notes.append(f"{_title(one)} against {template.file}: {_summary(update)}")
     return update_problems(one, update)
 

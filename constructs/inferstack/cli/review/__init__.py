@@ -35,9 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     command.add_argument("--format", choices=_WRITERS, default="text", help="default: text")
     fail = f"exit with 1 for this, too; may be repeated: {', '.join(NAMES)}"
-    command.add_argument(
-        "--fail-on", metavar="POLICY", type=_policy, action="append", default=[], help=fail
-    )
+    command.add_argument("--fail-on", metavar="POLICY", type=_policy, action="append", default=[], help=fail)
     command.set_defaults(wrong_usage=command.error)
 
 

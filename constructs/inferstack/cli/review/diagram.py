@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.cli.escaping import mermaid
 from inferstack.review.page import Review
+from inferstack.review.page.capacity import counted
 from inferstack.review.page.data import Endpoint, Fleet
 
 _MOST_NODES = 60
@@ -11,7 +12,7 @@ _MOST_NODES = 60
 
 
 def diagram(review: Review) -> str | None:
-    """Endpoints, their variants, and what runs there, in a fenced block; None without any, or with too many."""
+    """Endpoints, variants and components, in a fenced block; None without any, or with too many."""
     found = [it.after for it in review.endpoints if it.after is not None and it.fate != "unchanged"]
     lines = [line for index, it in enumerate(found) for line in _endpoint(f"e{index}", it)]
     if not lines or len(lines) > 2 * _MOST_NODES:
@@ -27,7 +28,7 @@ def _endpoint(node: str, endpoint: Endpoint) -> Iterator[str]:
         yield f"  {node} {'-.->' if fleet.is_shadow else '-->'} {below}"
         for number, it in enumerate(endpoint.components):
             if it.variant == fleet.name:
-                copies = f"{it.name}: {it.copies} copies"
+                copies = f"{it.name}: {counted(it.copies)}"
                 yield f'  {below} --> {below}c{number}["{mermaid(copies)}"]'
 
 

@@ -21,7 +21,9 @@ _MARKS = {"error": "**error**", "warning": "warning", "info": "info"}
 def markdown(review: Review) -> str:
     """The whole comment. What does not fit is counted instead."""
     parts = [f"### inferstack: {escaping.markdown(words.verdict(review))}"]
-    parts += ["\n".join(it) for it in (_table(review), _unchanged(review), _findings(review), _quotas(review)) if it]
+    parts += [
+        "\n".join(it) for it in (_table(review), _unchanged(review), _findings(review), _quotas(review)) if it
+    ]
     parts += [_note(it) for it in review.notes]
     details = [_details(it) for it in words.touched(review) if it.after is not None]
     picture = diagram(review)
@@ -44,7 +46,7 @@ def _fitting_parts(details: Sequence[str], taken: int) -> Iterator[str]:
         else:
             yield part
     if left_out:
-        yield f"… {left_out} folded parts are left out: the comment would be too long. `--format json` has them."
+        yield f"… {left_out} folded parts are left out, for the length of the comment; `--format json` has them"
 
 
 def _fitting_rows(rows: Iterable[str]) -> Iterator[str]:
@@ -81,7 +83,9 @@ def _table(review: Review) -> list[str]:
     rows = [_endpoint_row(it) for it in found]
     if len(review.endpoints) > 1:
         rows += map(_total_row, review.totals)
-    header = _header("Endpoint", "", "Instances: min-start-max", f"{words.currency_of(review)} an hour".strip())
+    header = _header(
+        "Endpoint", "", "Instances: min-start-max", f"{words.currency_of(review)} an hour".strip()
+    )
     return [*header, *_fitting_rows(rows)]
 
 
@@ -93,7 +97,9 @@ def _unchanged(review: Review) -> list[str]:
 def _endpoint_row(it: Reviewed) -> str:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
     fate = "" if it.fate == "not compared" else it.fate
-    return _row(code(it.key), fate, escaping.markdown(words.instances_text(it)), words.cost_cell(before, after))
+    return _row(
+        code(it.key), fate, escaping.markdown(words.instances_text(it)), words.cost_cell(before, after)
+    )
 
 
 def _total_row(it: Total) -> str:
@@ -107,10 +113,12 @@ def _findings(review: Review) -> list[str]:
 
 
 def _finding(it: Finding) -> str:
-    about = f"{code(it.endpoint)}<br>" if it.endpoint is not None else ""
+    about = f"{code(words.about(it))}<br>" if it.endpoints else ""
     what = "" if it.code is None else f"**{it.code}** "
     said = escaping.markdown(words.finding_text(it))
-    return _row(f"{_MARKS[it.severity]}<br>{it.effect}", f"{about}{code(words.place_text(it))}", f"{what}{said}")
+    return _row(
+        f"{_MARKS[it.severity]}<br>{it.effect}", f"{about}{code(words.place_text(it))}", f"{what}{said}"
+    )
 
 
 # ---------------------------------------------------------------- folded

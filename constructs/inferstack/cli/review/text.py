@@ -1,7 +1,7 @@
 """The review for people at a terminal with 80 columns: what it is about first, details last."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from inferstack.cli.list import table
@@ -36,12 +36,16 @@ def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
     rows += map(_row, found)
     if len(review.endpoints) > 1:
         rows += map(_total, review.totals)
-    if all(row[3] == "-" for row in rows[1:]):
-        rows = [(*row[:3], "") for row in rows]
-    yield from _with_header(rows, stream)
+    yield from _with_header(_without_empty_columns(rows), stream)
 
 
-def _with_header(rows: list[tuple[str, ...]], stream: TextIO | None) -> Iterator[str]:
+def _without_empty_columns(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Without fates where nothing is compared, and without costs where no price is known."""
+    kept = [at for at in range(len(rows[0])) if any(row[at] not in ("", "-") for row in rows[1:])]
+    return [tuple(row[at] for at in kept) for row in rows]
+
+
+def _with_header(rows: Sequence[tuple[str, ...]], stream: TextIO | None) -> Iterator[str]:
     header, *others = table([tuple(map(printable, row)) for row in rows])
     yield painted(header, "bold", stream)
     yield from others
@@ -70,10 +74,10 @@ def _findings(review: Review, stream: TextIO | None) -> Iterator[str]:
 
 
 def _finding(it: Finding, stream: TextIO | None) -> Iterator[str]:
-    about = "" if it.endpoint is None else f" {it.endpoint}"
+    about = f" {words.about(it)}" if it.endpoints else ""
     code = "" if it.code is None else f" {it.code}"
-    head = printable(f"{it.effect}:{about}{code} {words.place_text(it)}")
-    yield painted(head, _COLORS[it.severity], stream)
+    head = f"{it.effect}:{about}{code} {words.place_text(it)}"
+    yield from (painted(line, _COLORS[it.severity], stream) for line in _wrapped(head, "", "  "))
     yield from _wrapped(words.finding_text(it), "  ", "  ")
 
 
@@ -82,7 +86,7 @@ def _quotas(review: Review, stream: TextIO | None) -> Iterator[str]:
     if found:
         rows = [("QUOTA", "NEEDED", "WHILE UPDATING", "WHERE")]
         rows += [(it.name, str(it.instances), str(it.while_updating), words.where(it)) for it in found]
-        yield from _with_header(rows, stream)  # type: ignore[arg-type]
+        yield from _with_header(rows, stream)
 
 
 def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:

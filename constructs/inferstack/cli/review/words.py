@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.problems.words import listed
+from inferstack.review.page.capacity import counted
 from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
 from inferstack.review.page.outcome import Finding, Quota, Review, Reviewed
 from inferstack.review.update import Fate
@@ -57,9 +58,20 @@ def unchanged(review: Review) -> str | None:
 
 
 def findings_of(review: Review) -> list[Finding]:
-    """The findings to show: of an endpoint that stays as it is, no advice about its spec."""
+    """The findings to show: no advice about endpoints that stay as they are, and no cost, which is in the
+    table.
+    """
     same = {it.key for it in review.endpoints if it.fate == "unchanged"}
-    return [it for it in review.findings if it.effect != "advice" or it.endpoint not in same]
+    return [it for it in review.findings if it.effect != "cost" and not _is_old_advice(it, same)]
+
+
+def _is_old_advice(it: Finding, same: set[str]) -> bool:
+    return it.effect == "advice" and bool(it.endpoints) and same.issuperset(it.endpoints)
+
+
+def about(it: Finding) -> str:
+    """The endpoints that a finding is about; empty if it is about none in particular."""
+    return listed(it.endpoints, last="and", quote="")
 
 
 def quotas_of(review: Review) -> list[Quota]:
@@ -164,7 +176,8 @@ def _alarms(endpoint: Endpoint) -> Iterator[str]:
 def _container(it: Container) -> str:
     image = [it.image] if it.image is not None else []
     package = [f"the model package {it.model_package}"] if it.model_package is not None else []
-    digest = f" (sha256 {it.digest})" if it.digest is not None else ""
+    # The beginning of a digest is in the URL.
+    digest = f" (sha256 {it.digest})" if it.digest is not None and len(it.digest) > 16 else ""
     weights = [f"with {it.weights}{digest}"] if it.weights is not None else []
     return f"`{it.name}`: {' '.join([*image, *package, *weights]) or 'an image without model files'}"
 
@@ -172,13 +185,17 @@ def _container(it: Container) -> str:
 def _component(it: Component) -> str:
     adapter = f", an adapter of `{it.base}`" if it.base is not None else ""
     if it.needs is None:
-        return f"`{it.name}`{adapter}: {it.copies} copies"
+        return f"`{it.name}`{adapter}: {counted(it.copies)}"
     wanted = [
-        *([f"{it.needs.accelerators:g} accelerators"] if it.needs.accelerators else []),
+        *([_accelerators(it.needs.accelerators)] if it.needs.accelerators else []),
         *([f"{it.needs.vcpus:g} vCPUs"] if it.needs.vcpus else []),
         *([f"{it.needs.host_memory_mib:g} MiB host memory"] if it.needs.host_memory_mib else []),
     ]
-    return f"`{it.name}`{adapter}: {it.copies} copies, each with {listed(wanted, last='and', quote='')}"
+    return f"`{it.name}`{adapter}: {counted(it.copies)}, each with {listed(wanted, last='and', quote='')}"
+
+
+def _accelerators(count: float) -> str:
+    return "1 accelerator" if count == 1 else f"{count:g} accelerators"
 
 
 def _fleet(fleet: Fleet) -> str:
@@ -214,7 +231,7 @@ def _placement(it: Placement) -> str:
 
 def _layout(it: Layout) -> str:
     copies = listed([f"{count} `{name}`" for name, count in it.copies.items()], last="and", quote="")
-    free = f"{it.free.accelerators:g} accelerators free" if it.free.accelerators else "no accelerator free"
+    free = f"{_accelerators(it.free.accelerators)} free" if it.free.accelerators else "no accelerator free"
     return f"{it.count} x [{copies}; {free}]"
 
 
@@ -223,4 +240,7 @@ def _costs(cost: Cost) -> Iterator[Line]:
     if hour is not None and month is not None:
         yield "cost", f"{_range(hour)} {cost.currency} an hour, {_range(month)} a month"
     elif cost.unpriced:
-        yield "cost", f"{cost.instance_hours} instance hours an hour; no price of {listed(cost.unpriced, quote='')}"
+        yield (
+            "cost",
+            f"{cost.instance_hours} instance hours an hour; no price of {listed(cost.unpriced, quote='')}",
+        )

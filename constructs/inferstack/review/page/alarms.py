@@ -37,8 +37,9 @@ def _alarms(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Alarm]:
             of="several alarms",
             metric="other alarms",
             threshold="",
-            when=f"{rule}{_tells(alarm)}",
-            sentence=f"{rule}{_tells(alarm)}",
+            when=rule,
+            tells=_tells(alarm),
+            sentence=f"{rule}; {_tells(alarm)}",
             actions=len(entries(alarm.get("AlarmActions"))),
             place=stack.place_of(logical_id, ()),
         )
@@ -57,14 +58,15 @@ def _called(alarm: Properties) -> Iterator[str]:
 
 
 def _alarm(stack: Stack, logical_id: str, alarm: Properties, fleets: tuple[Fleet, ...]) -> Alarm:
-    when = f"{_when(stack, alarm, fleets)}{_tells(alarm)}"
+    when = _when(stack, alarm, fleets)
     return Alarm(
         logical_id=logical_id,
         of=part_of(alarm),
         metric=metric_name(alarm),
         threshold=threshold(stack, alarm, fleets),
         when=when,
-        sentence=f"{watched(alarm)} {when}",
+        tells=_tells(alarm),
+        sentence=f"{watched(alarm)} {when}; {_tells(alarm)}",
         actions=len(entries(alarm.get("AlarmActions"))),
         place=stack.place_of(logical_id, ("Threshold",)),
     )
@@ -153,8 +155,8 @@ def _for(stack: Stack, alarm: Properties) -> str:
 def _tells(alarm: Properties) -> str:
     count = len(entries(alarm.get("AlarmActions")))
     if not count or alarm.get("ActionsEnabled") is False:
-        return "; tells nobody"
-    return "; tells 1 recipient" if count == 1 else f"; tells {count} recipients"
+        return "tells nobody"
+    return "tells 1 recipient" if count == 1 else f"tells {count} recipients"
 
 
 # ---------------------------------------------------------------- looser than before

@@ -131,9 +131,7 @@ def _template(file: str, made: Template) -> PreviousTemplate:
 # ---------------------------------------------------------------- rendered by the base's own version
 
 
-def _by_program(
-    program: str, base: Base, files: Sequence[_SpecFile], folder: Path, asked: Question
-) -> Base:
+def _by_program(program: str, base: Base, files: Sequence[_SpecFile], folder: Path, asked: Question) -> Base:
     """The base as its own version of inferstack renders it, beside what this one makes."""
     stacks: list[BaseStack] = []
     notes = list(base.notes)

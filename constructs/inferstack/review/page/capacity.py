@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
+from inferstack.facts.scaling import InstanceCounts
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, mapping
 from inferstack.review.page.data import Component, Fleet, Layout, Level, Needs, Placement
@@ -45,6 +46,11 @@ def _component(
         needs=Needs(*needs) if wanted else None,
         place=stack.place_of(component.logical_id, ()),
     )
+
+
+def counted(copies: InstanceCounts) -> str:
+    """The number of copies with its noun."""
+    return f"{copies} {'copy' if copies.max == 1 else 'copies'}"
 
 
 def with_placements(fleet: Fleet, every: Sequence[Component]) -> Fleet:

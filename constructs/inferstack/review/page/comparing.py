@@ -14,6 +14,7 @@ from inferstack.problems.words import listed
 from inferstack.review import deployed
 from inferstack.review.against import every_update_problem
 from inferstack.review.page.alarms import loosened
+from inferstack.review.page.capacity import counted
 from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place, Scaling
 from inferstack.review.page.effects import EFFECTS
 from inferstack.review.page.outcome import Cause, Finding, ResourceChange
@@ -76,21 +77,24 @@ def update_findings(pair: Pair) -> Iterator[Finding]:
             effect = "alarms-loosened"
         elif goes is not None and goes.fate is Fate.REPLACED:
             effect = "replaced"
-        yield finding_of(problem, effect=effect, endpoint=pair.key, ignored=reasons.get(problem.code))
+        yield finding_of(problem, effect, pair.key, ignored=reasons.get(problem.code))
 
 
 def reasons_to_ignore(loaded: LoadedSpec) -> dict[str, str]:
     """Why a spec ignores codes; empty reasons for those that are only listed."""
     entries = loaded.spec.ignore
-    return {it.code if isinstance(it, Ignore) else it: it.reason if isinstance(it, Ignore) else "" for it in entries}
+    return {
+        it.code if isinstance(it, Ignore) else it: it.reason if isinstance(it, Ignore) else ""
+        for it in entries
+    }
 
 
-def finding_of(problem: Problem, *, effect: str, endpoint: str | None, ignored: str | None = None) -> Finding:
+def finding_of(problem: Problem, effect: str, endpoint: str | None, *, ignored: str | None = None) -> Finding:
     """A problem as a finding."""
     return Finding(
         effect=effect,  # type: ignore[arg-type]
         severity="error" if problem.severity is Severity.ERROR else "warning",
-        endpoint=endpoint,
+        endpoints=() if endpoint is None else (endpoint,),
         message=problem.message,
         fix=problem.fix,
         code=problem.code or None,
@@ -111,16 +115,16 @@ def _alarms(pair: Pair) -> Iterator[Finding]:
         ways: list[str] = []
         if at in before and at in after:
             ways = list(loosened((pair.old, before[at]), (pair.new, after[at])))
-        if was is None or (was.when == alarm.when and not ways):
+        if was is None or ((was.when, was.tells) == (alarm.when, alarm.tells) and not ways):
             continue
         why = f": {listed(ways, last='and', quote='')}" if ways else ""
         yield Finding(
             effect="alarms-loosened" if ways else "changed",
             severity="warning" if ways else "info",
-            endpoint=pair.key,
+            endpoints=(pair.key,),
             message=f"the alarm on {alarm.metric} of `{alarm.of}`{why}",
-            before=was.when,
-            after=alarm.when,
+            before=was.when if was.tells == alarm.tells else f"{was.when}; {was.tells}",
+            after=alarm.when if was.tells == alarm.tells else f"{alarm.when}; {alarm.tells}",
             place=alarm.place,
         )
 
@@ -130,8 +134,8 @@ def _lowered(pair: Pair) -> Iterator[Finding]:
         yield Finding(
             effect="protection-lowered",
             severity="warning",
-            endpoint=pair.key,
-            message=f"{now.topic} of `{now.about}`",
+            endpoints=(pair.key,),
+            message="less protected",
             before=was.sentence,
             after=now.sentence,
             place=now.place,
@@ -183,7 +187,9 @@ def _fleet(fleet: Fleet) -> str:
     found = fleet.serverless
     if found is None:
         return "unknown"
-    ready = "" if not found.provisioned_concurrency else f", {found.provisioned_concurrency} of them always ready"
+    ready = (
+        "" if not found.provisioned_concurrency else f", {found.provisioned_concurrency} of them always ready"
+    )
     return f"serverless with {found.memory_mb} MB, {found.max_concurrency} requests at once{ready}"
 
 
@@ -230,14 +236,12 @@ def cost_text(cost: Cost) -> str | None:
     return f"{amounts[0] if len(set(amounts)) == 1 else '-'.join(amounts)} {cost.currency}"
 
 
-def _change(
-    pair: Pair, effect: str, message: str, told: tuple[str, str], place: Place
-) -> Finding:
+def _change(pair: Pair, effect: str, message: str, told: tuple[str, str], place: Place) -> Finding:
     before, after = told
     return Finding(
         effect=effect,  # type: ignore[arg-type]
         severity="info",
-        endpoint=pair.key,
+        endpoints=(pair.key,),
         message=message,
         before=before,
         after=after,
@@ -249,7 +253,7 @@ def _change(
 
 
 def _added(pair: Pair, message: str, place: Place) -> Finding:
-    return Finding(effect="added", severity="info", endpoint=pair.key, message=message, place=place)
+    return Finding(effect="added", severity="info", endpoints=(pair.key,), message=message, place=place)
 
 
 def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
@@ -258,7 +262,11 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
     old = {it.name for it in pair.before.components}
     for it in pair.after.components:
         if it.name not in old and not any(f"`{it.name}`" in message for message in told):
-            yield _added(pair, f"the inference component `{it.name}`: {it.copies} copies", it.place)
+            yield _added(
+                pair,
+                f"the inference component `{it.name}`: {counted(it.copies)}",
+                it.place,
+            )
     watched = {it.sentence for it in pair.before.alarms}
     known = {it.logical_id for it in pair.before.alarms}
     for alarm in pair.after.alarms:
@@ -272,13 +280,15 @@ def _tags(pair: Pair) -> Iterator[Finding]:
     if tagged:
         message = f"the tags of {listed(tagged, last='and')}"
         place = pair.new.place_of(tagged[0], ("Tags",))
-        yield Finding(effect="changed", severity="info", endpoint=pair.key, message=message, place=place)
+        yield Finding(effect="changed", severity="info", endpoints=(pair.key,), message=message, place=place)
 
 
 # ---------------------------------------------------------------- resource by resource
 
 
-def resource_changes(update: Update, by_this_version: deployed.Resources | None) -> tuple[ResourceChange, ...]:
+def resource_changes(
+    update: Update, by_this_version: deployed.Resources | None
+) -> tuple[ResourceChange, ...]:
     """What becomes of each resource that does not stay as it is.
 
     ``by_this_version`` is what this version makes of the previous spec, if another one made the template:

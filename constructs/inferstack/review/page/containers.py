@@ -87,7 +87,11 @@ def weights_of(container: Properties) -> str | None:
     """The URL of the model files, under whichever key."""
     source = mapping(mapping(container.get("ModelDataSource")).get("S3DataSource")).get("S3Uri")
     found = next(
-        (it for it in (container.get("ModelDataUrl"), container.get("ArtifactUrl"), source) if it is not None),
+        (
+            it
+            for it in (container.get("ModelDataUrl"), container.get("ArtifactUrl"), source)
+            if it is not None
+        ),
         None,
     )
     return None if found is None else shown(found)

@@ -45,7 +45,8 @@ def together(costs: Iterable[Cost]) -> Cost:
 
 def by_currency(costs: Sequence[Cost]) -> Iterator[list[Cost]]:
     """The costs in groups of one currency each; those without a price are in the first."""
-    currencies = list(dict.fromkeys(it.currency for it in costs if it.currency is not None)) or [None]
+    known = dict.fromkeys(it.currency for it in costs if it.currency is not None)
+    currencies: list[str | None] = [*known] or [None]
     for index, currency in enumerate(currencies):
         yield [it for it in costs if it.currency == currency or (index == 0 and it.currency is None)]
 

@@ -71,7 +71,7 @@ class Money(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """What instances cost while they run, on demand; requests, storage, transfer and CloudWatch come on top."""
+    """What instances cost on demand; requests, storage, transfer and CloudWatch come on top."""
 
     instance_hours: InstanceCounts
     """Instance hours in an hour: the number of instances."""
@@ -108,7 +108,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
-    """How the copies of components fit on a fleet, tried by a heuristic; SageMaker may place them otherwise."""
+    """How the copies of components fit on a fleet, by a heuristic; SageMaker may place them otherwise."""
 
     level: Level
     """Whether these are the fewest copies and instances, those at the start, or the most."""
@@ -240,7 +240,9 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     threshold: str
     """The threshold in units that people use."""
     when: str
-    """When it goes off, and whom it tells, without what it watches."""
+    """When it goes off, without what it watches."""
+    tells: str
+    """How many it tells."""
     sentence: str
     """All of it in words."""
     actions: int

@@ -12,14 +12,14 @@ _FREE_DASHBOARDS = 3
 """https://aws.amazon.com/cloudwatch/pricing/"""
 
 
-def dear(key: str, stack: Stack, endpoint: Endpoint, *, has_new_fleet: bool) -> Iterator[Finding]:
-    """What stands out in one endpoint. An update that brings a new fleet has been told of."""
+def dear(key: str, stack: Stack, endpoint: Endpoint, *, is_new: bool) -> Iterator[Finding]:
+    """What stands out in one endpoint; for a new one, also what its updates will take."""
     for place, message, fix in (
         *_idle(stack, endpoint),
-        *(() if has_new_fleet else _doubled(endpoint)),
+        *(_doubled(endpoint) if is_new else ()),
         *_settings(stack),
     ):
-        yield Finding(effect="dear", severity="info", endpoint=key, message=message, fix=fix, place=place)
+        yield Finding(effect="dear", severity="info", endpoints=(key,), message=message, fix=fix, place=place)
 
 
 Said = tuple[Place, str, str]
@@ -84,7 +84,9 @@ def _settings(stack: Stack) -> Iterator[Said]:
 
 
 def dashboards(reviewed: Sequence[Reviewed]) -> Iterator[Finding]:
-    """Dashboards beyond those that an account has for free."""
+    """Dashboards beyond those that an account has for free, if there are new ones."""
+    if not any(it.fate in ("new", "not compared") for it in reviewed):
+        return
     found = [it.after for it in reviewed if it.after is not None]
     for account in dict.fromkeys(it.account for it in found):
         here = [it for it in found if it.account == account and it.dashboards]
@@ -94,7 +96,7 @@ def dashboards(reviewed: Sequence[Reviewed]) -> Iterator[Finding]:
             yield Finding(
                 effect="dear",
                 severity="info",
-                endpoint=None,
+                endpoints=(),
                 message=f"{count} dashboards in {where}, of which CloudWatch charges for all but "
                 f"{_FREE_DASHBOARDS}",
                 fix="write `dashboard: false` where nobody looks at one",

@@ -99,7 +99,11 @@ def _limits(stack: Stack, target: Properties, start: int) -> tuple[int, int, int
 
 def counts_of(stack: Stack, target: Properties | None, start: int) -> InstanceCounts:
     """As few and as many as a target allows; as many as at the start without one."""
-    return InstanceCounts(start, start, start) if target is None else InstanceCounts(*_limits(stack, target, start))
+    return (
+        InstanceCounts(start, start, start)
+        if target is None
+        else InstanceCounts(*_limits(stack, target, start))
+    )
 
 
 def _serverless(stack: Stack, config: Properties) -> Serverless:

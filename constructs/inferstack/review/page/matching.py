@@ -46,9 +46,9 @@ def _match(one: LoadedSpec, of_file: SpecsOfFile, base: Base, *, alone: bool) ->
     if not own:
         return Match(one)
     if own[0].spec is None:
-        problem = next(not_ours([(one, [own[0].template])]), None)
-        if problem is not None:
-            return Match(one, None, files, problem, is_unclear=True)
+        refused = next(not_ours([(one, [own[0].template])]), None)
+        if refused is not None:
+            return Match(one, None, files, refused, is_unclear=True)
     return Match(one, own[0], files)
 
 
@@ -64,7 +64,7 @@ def _own(one: LoadedSpec, of_file: SpecsOfFile, stacks: Iterable[BaseStack]) -> 
 
 
 def _each_template_once(found: Sequence[Match]) -> Iterator[Match]:
-    """If stages of a file share a template, it is that of the spec without a stage, if that can be deployed."""
+    """A template that stages of a file share is that of the spec without a stage, if that is deployed."""
     for match in found:
         sharing = [it for it in found if it.stack is not None and it.stack is match.stack]
         bare = [it for it in sharing if it.one.stage is None]

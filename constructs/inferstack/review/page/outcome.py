@@ -19,8 +19,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What it is about."""
     severity: Severity
     """`error` for what does not work, `warning` for what may do harm, `info` for what is good to know."""
-    endpoint: str | None
-    """Key of the endpoint that it is about; none if it is about several, or a file."""
+    endpoints: tuple[str, ...]
+    """Keys of the endpoints that it is about; none if it is about a file, or all of them."""
     message: str
     """What was found."""
     fix: str = ""
@@ -128,4 +128,4 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
     def of(self, endpoint: str | None) -> tuple[Finding, ...]:
         """The findings about an endpoint; with None, those about no single one."""
-        return tuple(it for it in self.findings if it.endpoint == endpoint)
+        return tuple(it for it in self.findings if endpoint in (it.endpoints or (None,)))

@@ -1,4 +1,4 @@
-"""What the endpoint's role may do, and who may invoke the endpoint, in words; and what an update adds to it."""
+"""What the endpoint's role and those who invoke the endpoint may do, in words; what an update adds to it."""
 
 import json
 import re
@@ -73,11 +73,13 @@ class Right(msgspec.Struct, frozen=True):
 
 def _matches(pattern: str, text: str) -> bool:
     """Whether IAM's pattern stands for the text, or for all that the text stands for."""
-    if pattern == text or pattern == "*":
+    if pattern in (text, "*"):
         return True
     if "*" not in pattern and "?" not in pattern:
         return False
-    parts = (".*" if it == "*" else "." if it == "?" else re.escape(it) for it in re.split(r"([*?])", pattern))
+    parts = (
+        ".*" if it == "*" else "." if it == "?" else re.escape(it) for it in re.split(r"([*?])", pattern)
+    )
     return re.fullmatch("".join(parts), text, re.DOTALL) is not None
 
 
@@ -88,7 +90,9 @@ def permissions(stack: Stack) -> tuple[Permission, ...]:
 
 def _permissions(stack: Stack) -> Iterator[Permission]:
     for who, statement in _statements(stack):
-        actions, resources = (tuple(map(text_of, entries(statement.get(it)))) for it in ("Action", "Resource"))
+        actions, resources = (
+            tuple(map(text_of, entries(statement.get(it)))) for it in ("Action", "Resource")
+        )
         condition = mapping(statement.get("Condition"))
         yield Permission(
             who="invokers" if who == "invokers" else "role",
@@ -98,7 +102,9 @@ def _permissions(stack: Stack) -> Iterator[Permission]:
             condition=json.dumps(condition, default=str) if condition else None,
         )
     for arn in attached(stack):
-        yield Permission(who="role", sentence=f"all that the policy `{arn}` allows", actions=(), resources=(arn,))
+        yield Permission(
+            who="role", sentence=f"all that the policy `{arn}` allows", actions=(), resources=(arn,)
+        )
     for arn in own_roles(stack):
         yield Permission(who="role", sentence=f"all that the role `{arn}` may", actions=(), resources=(arn,))
 
@@ -123,7 +129,9 @@ def _of_document(document: object) -> Iterator[Properties]:
 def attached(stack: Stack) -> tuple[str, ...]:
     """ARNs of policies that the endpoint's role has from elsewhere."""
     roles = stack.of_type(ROLE_TYPE).items()
-    found = [it for name, role in roles if name != INVOKER_ROLE for it in entries(role.get("ManagedPolicyArns"))]
+    found = [
+        it for name, role in roles if name != INVOKER_ROLE for it in entries(role.get("ManagedPolicyArns"))
+    ]
     return tuple(map(shown, found))
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal, InvalidOperation
 
 import msgspec
 
-from inferstack.problems.words import choose
+from inferstack.problems.words import choose, listed
 from inferstack.review.page.effects import WORST_FIRST
 from inferstack.review.page.outcome import Review
 
@@ -53,7 +53,7 @@ def broken(policies: Sequence[Policy], review: Review) -> Iterator[str]:
             continue
         for it in review.findings:
             if it.effect == policy.name:
-                about = "" if it.endpoint is None else f"{it.endpoint}: "
+                about = f"{listed(it.endpoints, last='and', quote='')}: " if it.endpoints else ""
                 yield f"{policy.name}: {about}{it.message}"
 
 
@@ -63,6 +63,7 @@ def _too_dear(limit: Decimal, review: Review) -> Iterator[str]:
             continue
         cost = reviewed.after.cost
         if cost.unpriced:
-            yield f"{COST}={limit}: {reviewed.key}: no price of {', '.join(cost.unpriced)}, so it may be too dear"
+            types = listed(cost.unpriced, last="and", quote="")
+            yield f"{COST}={limit}: {reviewed.key}: no price of {types}, so it may be too dear"
         elif cost.per_hour is not None and cost.per_hour.max > limit:
             yield f"{COST}={limit}: {reviewed.key}: up to {cost.per_hour.max} {cost.currency} an hour"

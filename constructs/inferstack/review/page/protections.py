@@ -11,6 +11,7 @@ from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Protection
 from inferstack.review.page.permissions import ROLE_TYPE
 from inferstack.review.page.stack import Stack
+from inferstack.review.update import PropertyPath
 
 
 def protections(stack: Stack) -> tuple[Protection, ...]:
@@ -26,7 +27,9 @@ def _networks(stack: Stack) -> Iterator[Protection]:
         vpc, place = mapping(properties.get("VpcConfig")), stack.place_of(logical_id, ("VpcConfig",))
         where = _vpc(vpc) if vpc else "in no VPC: SageMaker's own network leads to the internet"
         said = f"`{logical_id}` is {where}"
-        yield Protection(topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place)
+        yield Protection(
+            topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place
+        )
         isolated = properties.get("EnableNetworkIsolation") is True
         said = f"containers of `{logical_id}` {'have no network' if isolated else 'may open connections'}"
         yield Protection(
@@ -62,7 +65,7 @@ def _encryption(stack: Stack) -> Iterator[Protection]:
     logical_id, config = stack.first(deployed.CONFIG_TYPE)
     capture = mapping(config.get("DataCaptureConfig"))
     output = mapping(mapping(config.get("AsyncInferenceConfig")).get("OutputConfig"))
-    found = [("volumes", config, ("KmsKeyId",), True)]
+    found: list[tuple[str, Properties, PropertyPath, bool]] = [("volumes", config, ("KmsKeyId",), True)]
     found.append(("captured data", capture, ("DataCaptureConfig", "KmsKeyId"), bool(capture)))
     where = ("AsyncInferenceConfig", "OutputConfig", "KmsKeyId")
     found.append(("asynchronous responses", output, where, bool(output)))
@@ -72,7 +75,9 @@ def _encryption(stack: Stack) -> Iterator[Protection]:
             said = "AWS's own keys" if key is None else f"the key `{shown(key)}`"
             place = stack.place_of(logical_id, path)
             sentence = f"{about} encrypted with {said}"
-            yield Protection(topic="encryption", about=about, sentence=sentence, is_on=key is not None, place=place)
+            yield Protection(
+                topic="encryption", about=about, sentence=sentence, is_on=key is not None, place=place
+            )
 
 
 # ---------------------------------------------------------------- access
@@ -98,7 +103,11 @@ def _invokers(stack: Stack) -> Iterator[Protection]:
     if trusted is not None:
         names = principals(trusted)
         anyone = "*" in names
-        said = "anyone may assume the role that invokes it" if anyone else f"{listed(names, last='and')} may invoke it"
+        said = (
+            "anyone may assume the role that invokes it"
+            if anyone
+            else f"{listed(names, last='and')} may invoke it"
+        )
         place = stack.place_of(INVOKER_ROLE, ())
         yield Protection(topic="access", about="invokers", sentence=said, is_on=not anyone, place=place)
     elif policy is not None:
@@ -121,7 +130,9 @@ def principals(role: Properties) -> list[str]:
 # ---------------------------------------------------------------- less than before
 
 
-def lowered(before: tuple[Protection, ...], after: tuple[Protection, ...]) -> Iterator[tuple[Protection, Protection]]:
+def lowered(
+    before: tuple[Protection, ...], after: tuple[Protection, ...]
+) -> Iterator[tuple[Protection, Protection]]:
     """Protections that there were, and that there are no longer, before and after."""
     now = {(it.topic, it.about): it for it in after}
     for old in before:

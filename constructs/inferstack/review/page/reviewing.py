@@ -1,7 +1,7 @@
 """The review of some specs: each with its stack, compared with the base where there is one.
 
-    files -> specs at their stages -> stacks -> endpoints -> findings, quotas, totals
-    base  -> templates ----------------^
+files -> specs at their stages -> stacks -> endpoints -> findings, quotas, totals
+base  -> templates ----------------^
 """
 
 from collections import Counter
@@ -119,13 +119,13 @@ class _Reviewer(msgspec.Struct):
                 claimed |= set(match.candidates)
                 self._review_one(match)
         if self.base is not None:
-            self.findings += [finding_of(it, effect="invalid", endpoint=None) for it in self.base.problems]
+            self.findings += [finding_of(it, "invalid", None) for it in self.base.problems]
         return claimed
 
     def _review_one(self, match: Match) -> None:
         key = self.keys[id(match.one)]
         if match.problem is not None:
-            self.findings.append(finding_of(match.problem, effect="invalid", endpoint=key))
+            self.findings.append(finding_of(match.problem, "invalid", key))
         if match.stack is None:
             fate: EndpointFate = "not compared" if self.base is None or match.is_unclear else "new"
             self._alone(key, match.one, fate)
@@ -137,7 +137,7 @@ class _Reviewer(msgspec.Struct):
             if strange := list(strangers(update)):
                 raise SpecError([other_stack(template, strange)])
         except SpecError as error:
-            self.findings += [finding_of(it, effect="invalid", endpoint=key) for it in error.problems]
+            self.findings += [finding_of(it, "invalid", key) for it in error.problems]
             self._alone(key, match.one, "not compared")
         else:
             self._compared(key, one, update, match.stack)
@@ -148,7 +148,7 @@ class _Reviewer(msgspec.Struct):
         after = endpoint_of(stack, _identity(one), self._prices(one.spec.region))
         self.reviewed.append(Reviewed(key=key, fate=fate, after=after))
         self.findings += never_fitting(key, after, one)
-        self.findings += dear(key, stack, after, has_new_fleet=False)
+        self.findings += dear(key, stack, after, is_new=True)
 
     def _compared(self, key: str, one: LoadedSpec, update: Update, base: BaseStack) -> None:
         prices, template = self._prices(one.spec.region), base.template
@@ -170,8 +170,8 @@ class _Reviewer(msgspec.Struct):
         self.findings += compared(pair)
         self.findings += library_finding(done)
         self.findings += never_fitting(key, after, one)
-        if done.fate != "unchanged":
-            self.findings += dear(key, new, after, has_new_fleet=done.has_new_fleet)
+        known = {it.message for it in dear(key, old, before, is_new=False)}
+        self.findings += [it for it in dear(key, new, after, is_new=False) if it.message not in known]
 
     def _prices(self, region: str | None) -> Prices:
         found = self.prices.of(region)
@@ -192,13 +192,18 @@ class _Reviewer(msgspec.Struct):
             region = self.asked.region if template.image_region is None else template.image_region
             stack = Stack(template.resources, template.sections, places_in_template(template.file), region)
             identity = Identity(
-                stack=stack_name(name), stage=stages[template.file], account=None, region=region, kind=None, place=place
+                stack=stack_name(name),
+                stage=stages[template.file],
+                account=None,
+                region=region,
+                kind=None,
+                place=place,
             )
             before = endpoint_of(stack, identity, self._prices(region))
             key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
             gone = Reviewed(key=key, fate="removed", after=None, before=before, compared_with=template.file)
             self.reviewed.append(gone)
-            self.findings.append(finding_of(problem, effect="removed", endpoint=key))
+            self.findings.append(finding_of(problem, "removed", key))
 
     def _of_files(self, problems: Sequence[Problem]) -> Iterator[Finding]:
         """What is wrong with the specs as they are."""
@@ -209,7 +214,7 @@ class _Reviewer(msgspec.Struct):
         for problem in problems:
             keys = by_file.get(problem.file, [])
             effect = "invalid" if problem.severity is Severity.ERROR else "advice"
-            yield finding_of(problem, effect=effect, endpoint=keys[0] if len(keys) == 1 else None)
+            yield finding_of(problem, effect, keys[0] if len(keys) == 1 else None)
 
 
 # ---------------------------------------------------------------- specs
@@ -270,5 +275,3 @@ def _fate(update: Update) -> EndpointFate:
         return "replaced"
     changed = any(it.fate is not Fate.UNCHANGED for it in update.changes.values())
     return "updated" if changed else "unchanged"
-
-

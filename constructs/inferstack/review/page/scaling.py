@@ -64,9 +64,7 @@ def _between(low: int, high: int, unit: str) -> str:
     return f"always {low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
-def _aims(
-    stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet, ...]
-) -> Iterator[str]:
+def _aims(stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
     for policy_id, policy in stack.of_type(SCALING_POLICY_TYPE).items():
         if logical_id in references(policy.get("ScalingTargetId")):
             yield from _of_policy(stack, policy_id, policy, fleets)
@@ -111,7 +109,9 @@ def _short(own: Properties, statistic: str) -> str:
 
 
 def _step(stack: Stack, steps: Properties) -> str:
-    moves = [stack.number(mapping(it).get("ScalingAdjustment")) for it in entries(steps.get("StepAdjustments"))]
+    moves = [
+        stack.number(mapping(it).get("ScalingAdjustment")) for it in entries(steps.get("StepAdjustments"))
+    ]
     known = [it for it in moves if it is not None]
     unit = " %" if steps.get("AdjustmentType") == "PercentChangeInCapacity" else ""
     if steps.get("AdjustmentType") == "ExactCapacity":

@@ -65,7 +65,9 @@ def _needs(it: Reviewed, after: Endpoint, *, is_compared: bool) -> Iterator[tupl
 def totals(reviewed: Sequence[Reviewed]) -> tuple[Total, ...]:
     """The cost at each stage, where there are several, and of all together."""
     stages = list(dict.fromkeys(_stage(it) for it in reviewed))
-    of_stages = [it for stage in stages for it in _totals(_at(reviewed, stage), stage)] if len(stages) > 1 else []
+    of_stages = (
+        [it for stage in stages for it in _totals(_at(reviewed, stage), stage)] if len(stages) > 1 else []
+    )
     return (*of_stages, *_totals(_each_stack_once(reviewed), None, is_sum=True))
 
 

@@ -18,8 +18,10 @@ def metric_of(namespace: object, name: object) -> Metric | None:
     return next((it for it in metrics.find(str(name)) if it.namespace == namespace), None)
 
 
-def amount(value: float | None, metric: Metric | None, statistic: str | None, types: Iterable[str] = ()) -> str:
-    """A value of a metric; ``types`` are the instance types that it is measured on, the preferred one first."""
+def amount(
+    value: float | None, metric: Metric | None, statistic: str | None, types: Iterable[str] = ()
+) -> str:
+    """A value of a metric; ``types`` are the instance types that it is measured on, the best first."""
     if value is None:
         return "a number that only the deployment knows"
     if metric is None or unit_of(statistic) is not None:

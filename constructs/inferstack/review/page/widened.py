@@ -36,7 +36,7 @@ def _finding(key: str, place: Place, message: str, told: tuple[str, str] | None 
     return Finding(
         effect="role-widened",
         severity="warning",
-        endpoint=key,
+        endpoints=(key,),
         message=message,
         before=before,
         after=after,
@@ -83,7 +83,7 @@ def _swapped(key: str, after: Stack, gain: Gain) -> Finding:
     return Finding(
         effect="changed",
         severity="info",
-        endpoint=key,
+        endpoints=(key,),
         message=message,
         before=told[0],
         after=told[1],
@@ -94,7 +94,9 @@ def _swapped(key: str, after: Stack, gain: Gain) -> Finding:
 def _attached(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     new = [it for it in attached(after) if it not in attached(before)]
     if new:
-        message = f"the role may also do all that {listed(new, last='and')} allow{'s' if len(new) == 1 else ''}"
+        message = (
+            f"the role may also do all that {listed(new, last='and')} allow{'s' if len(new) == 1 else ''}"
+        )
         yield _finding(key, after.place_of(_OWN, ("ManagedPolicyArns",)), message)
 
 
