@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from inferstack.cli.escaping import mermaid
 from inferstack.review.page import Review
-from inferstack.review.page.capacity import counted
 from inferstack.review.page.data import Endpoint, Fleet
+from inferstack.review.page.parts.capacity import counted
 
 _MOST_NODES = 60
 """With more, nobody sees anything."""

@@ -46,7 +46,7 @@ def _fitting_parts(details: Sequence[str], taken: int) -> Iterator[str]:
         else:
             yield part
     if left_out:
-        yield f"… {left_out} folded parts are left out, for the length of the comment; `--format json` has them"
+        yield f"… {left_out} folded parts are left out, for the length of a comment; `--format json` has them"
 
 
 def _fitting_rows(rows: Iterable[str]) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from inferstack.problems.words import listed
-from inferstack.review.page.capacity import counted
 from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
 from inferstack.review.page.outcome import Finding, Quota, Review, Reviewed
+from inferstack.review.page.parts.capacity import counted
 from inferstack.review.update import Fate
 
 Line = tuple[str, str]

@@ -13,13 +13,13 @@ from inferstack.problems import Problem, Severity, dotted, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.review import deployed
 from inferstack.review.against import every_update_problem
-from inferstack.review.page.alarms import loosened
-from inferstack.review.page.capacity import counted
 from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place, Scaling
 from inferstack.review.page.effects import EFFECTS
 from inferstack.review.page.outcome import Cause, Finding, ResourceChange
-from inferstack.review.page.protections import lowered
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.alarms import loosened
+from inferstack.review.page.parts.capacity import counted
+from inferstack.review.page.parts.protections import lowered
+from inferstack.review.page.parts.stack import Stack
 from inferstack.review.page.widened import role_findings
 from inferstack.review.removed import what_goes
 from inferstack.review.update import Change, Fate, Update, compare

@@ -6,7 +6,7 @@ from inferstack.review import deployed
 from inferstack.review.deployed import mapping
 from inferstack.review.page.data import Endpoint, Fleet, Place
 from inferstack.review.page.outcome import Finding, Reviewed
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.stack import Stack
 
 _FREE_DASHBOARDS = 3
 """https://aws.amazon.com/cloudwatch/pricing/"""

@@ -21,11 +21,11 @@ from inferstack.review.page.base import Base, BaseStack, Question, read_base
 from inferstack.review.page.comparing import Pair, compared, finding_of, resource_changes
 from inferstack.review.page.data import Place
 from inferstack.review.page.dear import dashboards, dear
-from inferstack.review.page.endpoints import Identity, endpoint_of
 from inferstack.review.page.matching import Match, SpecsOfFile, matched
 from inferstack.review.page.order import library_finding, never_fitting, worst_first
 from inferstack.review.page.outcome import EndpointFate, Finding, Review, Reviewed
-from inferstack.review.page.stack import Stack, place_in, places_in_template, places_of
+from inferstack.review.page.parts.endpoints import Identity, endpoint_of
+from inferstack.review.page.parts.stack import Stack, place_in, places_in_template, places_of
 from inferstack.review.page.sums import quotas, totals
 from inferstack.review.update import Fate, Update, update_of
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, Prices, read_price_file

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from inferstack.review.page import cost
 from inferstack.review.page.data import Cost, Endpoint
 from inferstack.review.page.outcome import Quota, Reviewed, Total
+from inferstack.review.page.parts import cost
 
 
 class _Need(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ from inferstack.resolve.invokers import INVOKER_ROLE
 from inferstack.review.deployed import shown
 from inferstack.review.page.data import Place
 from inferstack.review.page.outcome import Finding
-from inferstack.review.page.permissions import ROLE_TYPE, Gain, attached, few, gains, own_roles
-from inferstack.review.page.protections import principals
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.permissions import ROLE_TYPE, Gain, attached, few, gains, own_roles
+from inferstack.review.page.parts.protections import principals
+from inferstack.review.page.parts.stack import Stack
 
 _OWN = "ExecutionRole"
 # Nothing can be read, changed or started with these beyond what the endpoint itself logs and measures.

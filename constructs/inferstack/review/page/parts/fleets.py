@@ -8,7 +8,7 @@ from inferstack.facts.scaling import InstanceCounts
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Fleet, Serverless, UpdateRoom
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.stack import Stack
 from inferstack.review.update import PropertyPath
 
 _KEYS = {"ProductionVariants": False, "ShadowProductionVariants": True}

@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from inferstack.resolve.dashboard import DASHBOARD_TYPE
 from inferstack.review import deployed
 from inferstack.review.deployed import mapping, shown
-from inferstack.review.page import capacity, cost
-from inferstack.review.page.alarms import alarms
-from inferstack.review.page.containers import containers
 from inferstack.review.page.data import Cost, Endpoint, Fleet, Place
-from inferstack.review.page.fleets import fleets
-from inferstack.review.page.permissions import permissions
-from inferstack.review.page.protections import protections
-from inferstack.review.page.scaling import scalings
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts import capacity, cost
+from inferstack.review.page.parts.alarms import alarms
+from inferstack.review.page.parts.containers import containers
+from inferstack.review.page.parts.fleets import fleets
+from inferstack.review.page.parts.permissions import permissions
+from inferstack.review.page.parts.protections import protections
+from inferstack.review.page.parts.scaling import scalings
+from inferstack.review.page.parts.stack import Stack
 from inferstack.sizing.prices import Prices
 
 

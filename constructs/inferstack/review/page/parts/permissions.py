@@ -12,7 +12,7 @@ from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Permission
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.stack import Stack
 
 ROLE_TYPE = "AWS::IAM::Role"
 _MOST_SHOWN = 2

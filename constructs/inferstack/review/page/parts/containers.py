@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Container
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.stack import Stack
 from inferstack.review.update import PropertyPath
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9]+)\}")

@@ -7,9 +7,9 @@ import msgspec
 
 from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.review.deployed import Properties, entries, mapping, shown
-from inferstack.review.page import units
 from inferstack.review.page.data import Alarm, Fleet
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts import units
+from inferstack.review.page.parts.stack import Stack
 
 _MOVES = {
     "GreaterThanOrEqualToThreshold": "reaches",

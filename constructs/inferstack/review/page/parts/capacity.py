@@ -16,8 +16,8 @@ from inferstack.facts.scaling import InstanceCounts
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, mapping
 from inferstack.review.page.data import Component, Fleet, Layout, Level, Needs, Placement
-from inferstack.review.page.fleets import counts_of
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.fleets import counts_of
+from inferstack.review.page.parts.stack import Stack
 from inferstack.sizing.packing import Instance, Room, packed
 
 MOST_COPIES = 500

@@ -9,8 +9,8 @@ from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Protection
-from inferstack.review.page.permissions import ROLE_TYPE
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts.permissions import ROLE_TYPE
+from inferstack.review.page.parts.stack import Stack
 from inferstack.review.update import PropertyPath
 
 

@@ -6,9 +6,9 @@ from inferstack.facts.scaling import WHAT
 from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
-from inferstack.review.page import alarms, units
 from inferstack.review.page.data import Fleet, Scaling
-from inferstack.review.page.stack import Stack
+from inferstack.review.page.parts import alarms, units
+from inferstack.review.page.parts.stack import Stack
 from inferstack.review.update import references
 
 PREDEFINED = {
