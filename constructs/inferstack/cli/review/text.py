@@ -7,7 +7,7 @@ from typing import TextIO
 from inferstack.cli.list import table
 from inferstack.cli.review import words
 from inferstack.cli.terminal import painted
-from inferstack.problems import printable
+from inferstack.problems import on_one_line, printable
 from inferstack.review.page import Finding, Review, Reviewed, Total
 
 _WIDTH = 80
@@ -109,11 +109,13 @@ def _line(label: str, said: str) -> Iterator[str]:
 
 
 def _wrapped(said: str, first: str, others: str) -> Iterator[str]:
-    yield from textwrap.wrap(
-        printable(said),
+    lines = textwrap.wrap(
+        on_one_line(said),
         width=_WIDTH,
         initial_indent=first,
         subsequent_indent=others,
         break_on_hyphens=False,
         break_long_words=False,
     )
+    # Only a line shows whether a CI system would take it for a command.
+    yield from map(printable, lines)

@@ -1,0 +1,305 @@
+"""``inferstack review``: what it prints, what it fails on, and that no spec can make markup of it."""
+
+import json
+import re
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from support.hostile import LIVE, TEXTS, Page, by_github, by_markdown_it, command_in
+from support.resolving import BASES, merged
+from support.reviews import CASES, EXAMPLES, PRICES, all_examples
+
+from inferstack.cli import main
+from inferstack.cli.review.as_json import as_json
+from inferstack.cli.review.markdown import LONGEST, markdown
+from inferstack.cli.review.text import text
+from inferstack.problems import on_one_line
+from inferstack.review.page import Review, review
+
+OURS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code", "br"}
+FOLDED = {"details", "summary", "ul", "li", "pre", "blockquote"}
+
+
+@pytest.fixture
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a spec, a base of it, and prices."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("model_specs", "base"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.yaml").write_text(BASES["single"])
+    prices = {"currency": "USD", "read": "2026-01-01", "source": "here", "hosting": {"ml.g5.12xlarge": "7"}}
+    (tmp_path / "prices.json").write_text(json.dumps({"regions": {"us-east-1": prices}}))
+    return tmp_path / "model_specs" / "one.yaml"
+
+
+def change(spec: Path, **changes: Any) -> None:
+    spec.write_text(yaml.safe_dump(merged(yaml.safe_load(BASES["single"]), changes), sort_keys=False))
+
+
+def run(*arguments: str) -> int:
+    return main(["review", "--region", "us-east-1", "--prices", "prices.json", *arguments])
+
+
+def test_without_a_base_it_says_what_will_exist(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run() == 0
+    said = capsys.readouterr()
+    first, _, header, row, *_ = said.out.splitlines()
+    assert first == "1 endpoint"
+    assert header.split() == ["ENDPOINT", "INSTANCES:", "MIN-START-MAX", "USD", "AN", "HOUR"]
+    assert row.split() == ["one", "2", "ml.g5.12xlarge", "14.00"]
+    assert "ml.g5.12xlarge for endpoint usage  2       4" in said.out
+    assert said.err == ""
+
+
+def test_nothing_changes(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--base", "base") == 0
+    assert capsys.readouterr().out == "1 endpoint against base: 1 unchanged\n\nnothing changes: one\n"
+
+
+def test_what_changes_is_said_and_that_there_is_no_more(
+    one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(one, variant={"initial_instance_count": 3})
+    assert run("--base", "base") == 0
+    said = capsys.readouterr().out
+    assert "1 endpoint against base: 1 updated; 1 warning\n" in said
+    assert re.search("^one +updated +2 → 3 ml.g5.12xlarge +14.00 → 21.00$", said, re.MULTILINE)
+    assert "changes     replaces EndpointConfig; updates Endpoint; nothing else changes" in said
+
+
+def test_it_fails_on_errors_of_specs_and_on_what_aws_refuses(
+    one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(one, endpoint_name="ONE")
+    assert run("--base", "base") == 1
+    assert "refused: ONE IS864 " in capsys.readouterr().out
+    change(one, endpoint_nam="one")
+    assert run("--base", "base") == 1
+    assert "invalid: IS101 model_specs/one.yaml:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("policy", "status"),
+    [
+        ("updated", 1),
+        ("cost-per-hour=20.99", 1),
+        ("cost-per-hour=21", 0),
+        ("role-widened", 0),
+        ("replaced", 0),
+    ],
+)
+def test_a_policy_fails_on_what_it_names(
+    policy: str, status: int, one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(one, variant={"initial_instance_count": 3})
+    assert run("--base", "base", "--fail-on", policy) == status
+    assert (f"not allowed here: {policy}: one: " in capsys.readouterr().err) == bool(status)
+
+
+def test_what_a_spec_ignores_does_not_pass_a_policy(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ignored = [{"code": "IS870", "reason": "the quota is large"}]
+    change(one, variant={"initial_instance_count": 3}, ignore=ignored)
+    assert run("--base", "base", "--fail-on", "updated") == 1
+    found = capsys.readouterr()
+    assert "batch (ignored in the spec: the quota is large)" in found.out
+    assert "1 warning" not in found.out
+    assert "not allowed here: updated: one: " in found.err
+
+
+def test_without_a_price_nobody_knows_whether_it_is_too_dear(
+    one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(one, variant={"instance_type": "ml.g5.xlarge"})
+    assert run("--fail-on", "cost-per-hour=1000") == 1
+    said = capsys.readouterr().err
+    assert "cost-per-hour=1000: one: no price of ml.g5.xlarge, so it may be too dear" in said
+    assert "`inferstack prices update --region REGION` writes inferstack-prices.json" in said
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("role-widend", "unknown policy 'role-widend'; did you mean `role-widened`?"),
+        ("updated=1", "unknown policy 'updated=1'"),
+        ("cost-per-hour", "cost-per-hour needs an amount of money, as in cost-per-hour=20"),
+        ("cost-per-hour=-1", "needs an amount of money"),
+        ("cost-per-hour=inf", "needs an amount of money"),
+    ],
+)
+def test_a_policy_that_is_none_is_wrong_usage(
+    policy: str, said: str, one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("--fail-on", policy)
+    assert said in capsys.readouterr().err
+
+
+def test_a_program_without_a_base_is_wrong_usage(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("--base-program", "inferstack")
+    assert "--base-program needs --base" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- formats
+
+
+def test_text_fits_a_terminal_but_for_names_that_do_not() -> None:
+    for case in CASES:
+        long = [line for line in text(case.review()).splitlines() if len(line) > 80]
+        # What cannot be broken: a URI, or a row of the table.
+        assert all(len(max(line.split(), key=len)) > 30 or "  " in line.strip() for line in long), long
+
+
+def test_json_is_the_review_and_can_be_read_back() -> None:
+    for case in CASES:
+        found = case.review()
+        written = as_json(found)
+        assert written.isascii()
+        assert msgspec.json.decode(written, type=Review) == found
+
+
+def many_endpoints(count: int, folder: Path) -> Review:
+    for number in range(count):
+        data = merged(yaml.safe_load(BASES["single"]), {"endpoint_name": f"endpoint-{number}"})
+        (folder / f"{number}.yaml").write_text(yaml.safe_dump(data))
+    return review(folder)
+
+
+@pytest.mark.parametrize("count", [1, 20, 60, 400])
+def test_a_comment_is_never_too_long_and_says_what_was_cut(count: int, tmp_path: Path) -> None:
+    made = markdown(many_endpoints(count, tmp_path))
+    assert len(made.encode()) <= LONGEST < 65_536
+    assert made.count("<details>") == made.count("</details>")
+    assert made.count("```") % 2 == 0
+    assert ("folded parts are left out" in made) == (count > 20)
+    assert (re.search(r"^… and \d+ more$", made, re.MULTILINE) is not None) == (count > 20)
+
+
+def test_a_picture_shows_endpoints_variants_and_components() -> None:
+    [case] = [it for it in CASES if it.title == "component added, which reads other files"]
+    picture = re.findall(r"```mermaid\n(.*?)```", markdown(case.review()), re.DOTALL)
+    assert picture == [
+        "flowchart LR\n"
+        '  e0(["travel-chat"])\n'
+        '  e0v0["AllTraffic: 1-1-4 x ml.g5.12xlarge"]\n'
+        "  e0 --> e0v0\n"
+        '  e0v0 --> e0v0c0["llama2-europe: 0-1-4 copies"]\n'
+        '  e0v0 --> e0v0c1["llama2-america: 0-1-4 copies"]\n'
+        '  e0v0 --> e0v0c2["llama2-asia: 1 copy"]\n'
+    ]
+
+
+def test_what_a_comment_shows_has_the_tags_that_are_meant() -> None:
+    page = Page(by_github(markdown(all_examples())))
+    assert set(page.tags) <= OURS | FOLDED
+    assert {"details", "summary", "table", "pre"} <= set(page.tags)
+
+
+# ---------------------------------------------------------------- hostile specs
+
+
+def _texts() -> st.SearchStrategy[str]:
+    return TEXTS.filter(lambda it: "\udcff" not in it)
+
+
+HOSTILE = st.fixed_dictionaries(
+    {},
+    optional={
+        "description": _texts(),
+        "endpoint_name": _texts(),
+        "tags": st.dictionaries(_texts(), _texts(), max_size=2),
+        "ignore": st.lists(st.fixed_dictionaries({"code": st.just("IS870"), "reason": _texts()}), max_size=1),
+        "model": st.fixed_dictionaries(
+            {}, optional={"image": _texts(), "model_data_url": _texts().map(lambda it: f"s3://models/{it}")}
+        ),
+        "variant": st.fixed_dictionaries({}, optional={"instance_type": _texts(), "variant_name": _texts()}),
+        "alarms": st.fixed_dictionaries(
+            {
+                "rules": st.lists(
+                    st.fixed_dictionaries(
+                        {
+                            "metric_name": _texts(),
+                            "namespace": st.just("Own"),
+                            "statistic": st.just("Sum"),
+                            "threshold": st.just(1),
+                        },
+                        optional={"alarm_name": _texts(), "alarm_description": _texts()},
+                    ),
+                    min_size=1,
+                    max_size=2,
+                )
+            }
+        ),
+        "execution_role": st.fixed_dictionaries(
+            {
+                "statements": st.lists(
+                    st.fixed_dictionaries(
+                        {
+                            "sid": _texts(),
+                            "action": st.lists(_texts(), min_size=1),
+                            "resource": st.lists(_texts(), min_size=1),
+                        }
+                    ),
+                    max_size=2,
+                )
+            }
+        ),
+    },
+)
+FILES = _texts().map(lambda it: re.sub(r"[\x00/]", "", it)[:60]).filter(lambda it: it not in ("", ".", ".."))
+
+
+def reviewed(change: dict[str, Any], name: str) -> Review:
+    """The review of a hostile spec, at once as it is and as the change of a peaceful one."""
+    whole = yaml.safe_load(BASES["single"])
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for place, data in (("base", whole), ("specs", merged(whole, change))):
+            Path(place).mkdir()
+            Path(place, f"a{name}.yaml").write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
+        return review("specs", "base")
+
+
+@settings(
+    max_examples=500,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    # Making a failing spec smaller would take minutes.
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+@given(change=HOSTILE, name=FILES)
+def test_a_hostile_spec_is_only_text_in_every_format(change: dict[str, Any], name: str) -> None:
+    found = reviewed(change, name)
+    json.loads(as_json(found))
+    in_text = text(found)
+    assert all(line == on_one_line(line) for line in in_text.splitlines())
+    made = markdown(found)
+    for printed in (in_text, made, as_json(found)):
+        assert not [line for line in re.split("[\r\n]", printed) if command_in(line)]
+    assert not [line for line in made.splitlines() if line.startswith("/")], "a quick action of GitLab"
+    for parser in (by_github, by_markdown_it):
+        page = Page(parser(made))
+        assert set(page.tags) <= OURS | FOLDED
+        assert page.attributes in ([], [("class", "language-mermaid")], [("lang", "mermaid")])
+        assert page.open == []
+        assert not [it for it in page.texts if LIVE.search(it)]
+
+
+def test_hostile_names_are_hostile_enough() -> None:
+    """Most of these texts are refused by rules; what is left must still be told, so some get through."""
+    rule = {"metric_name": "<b>@me", "namespace": "Own", "statistic": "Sum", "threshold": 1}
+    change = {"alarms": {"rules": [rule]}}
+    found = reviewed(change, "x")
+    assert not found.failed
+    assert "@me" in text(found)
+    assert r"Sum of \<b\>`@me` of the endpoint" in markdown(found)
+
+
+def test_the_examples_are_there() -> None:
+    assert PRICES.is_file()
+    assert len(list(EXAMPLES.glob("*.yaml"))) == len(all_examples().endpoints) - 1
