@@ -11,6 +11,8 @@ from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_P
 from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, Severity, dotted, update_codes as codes
 from inferstack.problems.words import listed
+from inferstack.resolve.async_inference import BUCKET_TYPE, TOPIC_TYPE
+from inferstack.resolve.dashboard import DASHBOARD_TYPE
 from inferstack.review import deployed
 from inferstack.review.against import every_update_problem
 from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place, Scaling
@@ -30,6 +32,7 @@ _SCALING_CODES = frozenset(
     {codes.LIMIT_LOWERED, codes.SCALING_REMOVED, codes.POLICY_RENAMED, codes.POLICY_NAME_TAKEN}
 )
 
+_OTHERS = frozenset({DASHBOARD_TYPE, BUCKET_TYPE, TOPIC_TYPE})
 PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
 
 
@@ -59,6 +62,7 @@ def compared(pair: Pair) -> list[Finding]:
         *_scaling(pair, risks),
         *_cost(pair),
         *_new(pair, risks),
+        *_others(pair),
         *_tags(pair),
     ]
 
@@ -253,7 +257,7 @@ def _change(pair: Pair, effect: str, message: str, told: tuple[str, str], place:
 
 
 def _added(pair: Pair, message: str, place: Place) -> Finding:
-    return Finding(effect="added", severity="info", endpoints=(pair.key,), message=message, place=place)
+    return _finding(pair, "added", message, place)
 
 
 def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
@@ -274,13 +278,36 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
             yield _added(pair, f"an alarm: {alarm.sentence}", alarm.place)
 
 
+def _others(pair: Pair) -> Iterator[Finding]:
+    """What no other finding is about: dashboards, buckets and topics."""
+    for it in pair.update.changes.values():
+        place = pair.new.place_of(it.logical_id, ())
+        keys = [str(path[0]) for path in it.paths if path[0] != "Tags"]
+        if it.type not in _OTHERS or not pair.update.same_endpoint:
+            continue
+        if it.fate is Fate.ADDED:
+            yield _added(pair, f"`{it.logical_id}` ({it.type})", place)
+        elif it.fate is Fate.UPDATED and keys and it.type != DASHBOARD_TYPE:
+            yield _finding(pair, "changed", f"{listed(keys, last='and')} of `{it.logical_id}`", place)
+
+
+def _finding(pair: Pair, effect: str, message: str, place: Place) -> Finding:
+    return Finding(
+        effect=effect,  # type: ignore[arg-type]
+        severity="info",
+        endpoints=(pair.key,),
+        message=message,
+        place=place,
+    )
+
+
 def _tags(pair: Pair) -> Iterator[Finding]:
     changes = pair.update.changes.values()
     tagged = [it.logical_id for it in changes if {path[0] for path in it.paths} == {"Tags"}]
     if tagged:
         message = f"the tags of {listed(tagged, last='and')}"
         place = pair.new.place_of(tagged[0], ("Tags",))
-        yield Finding(effect="changed", severity="info", endpoints=(pair.key,), message=message, place=place)
+        yield _finding(pair, "changed", message, place)
 
 
 # ---------------------------------------------------------------- resource by resource

@@ -16,7 +16,7 @@ from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.check.unique_names import names_that_clash, taken_names
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.review import deployed
-from inferstack.review.against import as_deployed, left_over, other_stack, strangers
+from inferstack.review.against import as_deployed, every_update_problem, left_over, other_stack, strangers
 from inferstack.review.page.base import Base, BaseStack, Question, read_base
 from inferstack.review.page.comparing import Pair, compared, finding_of, resource_changes
 from inferstack.review.page.data import Place
@@ -158,7 +158,7 @@ class _Reviewer(msgspec.Struct):
         then = None if base.by_this_version is None else base.by_this_version.resources
         done = Reviewed(
             key=key,
-            fate=_fate(update),
+            fate=_fate(update, is_told=bool(every_update_problem(one, update))),
             after=after,
             before=before,
             has_new_fleet=update.new_fleet or not update.same_endpoint,
@@ -270,8 +270,9 @@ def _stack_of(one: LoadedSpec, update: Update) -> Stack:
     return Stack(update.after, update.sections_after, place_of, one.spec.region, digests)
 
 
-def _fate(update: Update) -> EndpointFate:
+def _fate(update: Update, *, is_told: bool) -> EndpointFate:
+    """Exports and parameters are no resources, so an update may change none, and yet be told of."""
     if update.fate(deployed.ENDPOINT_TYPE) is Fate.REPLACED:
         return "replaced"
     changed = any(it.fate is not Fate.UNCHANGED for it in update.changes.values())
-    return "updated" if changed else "unchanged"
+    return "updated" if changed or is_told else "unchanged"

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Container
-from inferstack.review.page.parts.stack import Stack
+from inferstack.review.page.parts.stack import Stack, readable
 from inferstack.review.update import PropertyPath
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 _DIGEST = re.compile(r"(?<![0-9a-z])sha256-([0-9a-f]{16})(?=\.tar\.gz$|/$)")
 
 
@@ -62,25 +61,12 @@ def _container(stack: Stack, name: str, container: Properties, at: tuple[str, Pr
     image, package = container.get("Image"), container.get("ModelPackageName")
     return Container(
         name=name,
-        image=None if image is None else image_text(image),
+        image=None if image is None else readable(image),
         weights=url,
         digest=_digest(url, stack.digests),
         model_package=None if package is None else shown(package),
         place=stack.place_of(*at),
     )
-
-
-def image_text(image: object) -> str:
-    """The URI of an image. One whose registry is looked up at deployment shows the words of the function."""
-    match image:
-        case {"Fn::Sub": [str() as text, dict() as looked_up]}:
-            return _VARIABLE.sub(lambda found: "…" if found[1] in looked_up else found[0], text)
-        case {"Fn::Join": [str() as between, [*parts]]}:
-            return between.join(map(image_text, parts))
-        case {"Fn::FindInMap": _} | {"Ref": _} | {"Fn::GetAtt": _}:
-            return "…"
-        case _:
-            return shown(image)
 
 
 def weights_of(container: Properties) -> str | None:
@@ -94,7 +80,7 @@ def weights_of(container: Properties) -> str | None:
         ),
         None,
     )
-    return None if found is None else shown(found)
+    return None if found is None else readable(found)
 
 
 def _digest(url: str | None, known: tuple[str, ...]) -> str | None:

@@ -12,7 +12,7 @@ from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Permission
-from inferstack.review.page.parts.stack import Stack
+from inferstack.review.page.parts.stack import Stack, readable
 
 ROLE_TYPE = "AWS::IAM::Role"
 _MOST_SHOWN = 2
@@ -91,7 +91,7 @@ def permissions(stack: Stack) -> tuple[Permission, ...]:
 def _permissions(stack: Stack) -> Iterator[Permission]:
     for who, statement in _statements(stack):
         actions, resources = (
-            tuple(map(text_of, entries(statement.get(it)))) for it in ("Action", "Resource")
+            tuple(map(readable, entries(statement.get(it)))) for it in ("Action", "Resource")
         )
         condition = mapping(statement.get("Condition"))
         yield Permission(
@@ -149,15 +149,6 @@ def _in_words(statement: Properties, actions: tuple[str, ...], resources: tuple[
     return f"{few(actions)} on {few(resources)}"
 
 
-def text_of(value: object) -> str:
-    """A resource as text: the logical id of one of the stack."""
-    match value:
-        case {"Ref": str() as logical_id} | {"Fn::GetAtt": [str() as logical_id, *_]}:
-            return logical_id
-        case _:
-            return shown(value)
-
-
 def few(names: tuple[str, ...]) -> str:
     """Names of resources or actions, shortened: the first ones, and how many more."""
     shown_ = list(dict.fromkeys(map(named, names)))
@@ -188,7 +179,7 @@ def rights(stack: Stack) -> list[Right]:
         condition = mapping(statement.get("Condition"))
         for said in _conditions(condition):
             for action in map(shown, entries(statement.get("Action", statement.get("NotAction")))):
-                found += [Right(who, sid, action, text_of(it), said) for it in _resources(statement)]
+                found += [Right(who, sid, action, readable(it), said) for it in _resources(statement)]
     return found
 
 

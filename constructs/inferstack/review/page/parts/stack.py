@@ -4,6 +4,7 @@ Both sides of a comparison are read from templates, so that the same functions d
 them. Numbers that only the deployment knows count as their parameter's default, if they have one.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -57,6 +58,30 @@ class Stack(msgspec.Struct, frozen=True):
         """The same for what is counted."""
         found = self.number(value)
         return None if found is None else int(found)
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z0-9]+)\}")
+
+
+def readable(value: object) -> str:
+    """A text, or a function as short as a reader needs it: `…` stands for what only the deployment knows."""
+    match value:
+        case {"Fn::Sub": [str() as text, dict() as looked_up]}:
+            return _VARIABLE.sub(
+                lambda found: readable(looked_up[found[1]]) if found[1] in looked_up else found[0], text
+            )
+        case {"Fn::Join": [str() as between, [*parts]]}:
+            return between.join(map(readable, parts))
+        case {"Ref": str() as name}:
+            return name.removeprefix("AWS::")
+        case {"Fn::GetAtt": [str() as logical_id, *_]}:
+            return logical_id
+        case {"Fn::ImportValue": str() as name}:
+            return f"${{import:{name}}}"
+        case dict() if "Fn::Sub" not in value:
+            return "…"
+        case _:
+            return deployed.shown(value)
 
 
 def _number(text: str) -> float | None:

@@ -1,0 +1,431 @@
+"""The review as data: what exists, what changes from what to what, and that nothing is told twice."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+from support.resolving import BASES, merged
+from support.reviews import CASES, FOLDER, PRICES, all_examples, golden, in_json, write_spec
+from support.template_pairs import PAIRS, Pair
+from support.updating import template_of
+
+import inferstack.review.page
+from inferstack.catalog.metrics import PREDEFINED_SCALING_METRICS
+from inferstack.check.files import load_specs
+from inferstack.facts.role import is_our_sid
+from inferstack.facts.scaling import instance_counts
+from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
+from inferstack.review import Fate
+from inferstack.review.page import Finding, Review, review
+from inferstack.review.page.effects import EFFECTS, MEANINGS, WORST_FIRST
+from inferstack.review.page.parts.permissions import _WORDS
+from inferstack.review.page.parts.scaling import PREDEFINED
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((Path(inferstack.review.page.__file__).parent / "review.schema.json").read_text("utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def of_change(before: Any, after: Any) -> Review:
+    """The review of a spec, given as data, against another."""
+    for name, data in (("base", before), ("specs", after)):
+        Path(name).mkdir(exist_ok=True)
+        write_spec(Path(name, "one.yaml"), data)
+    return review("specs", "base", prices=PRICES)
+
+
+def changed(base: str, before: Any, after: Any) -> Review:
+    whole = yaml.safe_load(BASES[base])
+    return of_change(merged(whole, before), merged(whole, after))
+
+
+def found(reviewed: Review, effect: str) -> list[Finding]:
+    return [it for it in reviewed.findings if it.effect == effect]
+
+
+# ---------------------------------------------------------------- golden
+
+
+GOLDEN = golden()
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda it: it.name)
+def test_a_review_reads_as_it_did(file: Path) -> None:
+    assert file.read_text("utf-8") == GOLDEN[file], "run: python -m tools.update_reviews"
+
+
+def test_no_review_is_left_over() -> None:
+    assert {*FOLDER.iterdir()} == {*GOLDEN}
+
+
+def test_every_review_has_the_form_of_the_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    for reviewed in (all_examples(), *(case.review() for case in CASES)):
+        Draft202012Validator(SCHEMA).validate(in_json(reviewed))
+
+
+def test_the_schema_says_what_each_effect_means() -> None:
+    said = SCHEMA["$defs"]["Finding"]["properties"]["effect"]["oneOf"]
+    assert {it["const"]: it["description"] for it in said} == MEANINGS
+    assert set(MEANINGS) == set(WORST_FIRST)
+
+
+# ---------------------------------------------------------------- what exists
+
+
+def test_instances_are_counted_as_list_counts_them() -> None:
+    specs = {it.spec.endpoint_name: instance_counts(it.spec) for it in load_specs(ROOT / "model_specs")}
+    shapes = ROOT / "tests/shapes"
+    reviews = [*all_examples().endpoints, *review(shapes).endpoints]
+    specs |= {it.spec.endpoint_name: instance_counts(it.spec) for it in load_specs(shapes)}
+    for it in reviews:
+        assert it.after is not None
+        counts = specs[it.after.name]
+        fleets = [fleet.instances for fleet in it.after.fleets if fleet.instances is not None]
+        assert (counts is None) == (fleets == [])
+        assert counts in (None, it.after.cost.instance_hours)
+
+
+def test_every_shape_of_endpoint_can_be_reviewed() -> None:
+    reviewed = review([ROOT / "tests/shapes", ROOT / "docs/examples/kinds"], region="us-east-1")
+    assert not reviewed.failed
+    Draft202012Validator(SCHEMA).validate(in_json(reviewed))
+
+
+def test_costs_are_exact() -> None:
+    cost = next(
+        it.after.cost for it in all_examples().endpoints if it.key == "churn-by-customer" and it.after
+    )
+    assert cost.per_hour is not None
+    assert cost.per_month is not None
+    assert (cost.per_hour.min, cost.per_hour.max) == (Decimal("0.25"), Decimal("0.75"))
+    assert cost.per_month.max == Decimal("547.50")
+    assert (cost.currency, cost.unpriced) == ("USD", ())
+
+
+def test_what_has_no_price_is_named_and_makes_no_sum() -> None:
+    [total] = [it for it in all_examples().totals if it.is_sum]
+    assert total.cost.per_hour is None
+    assert total.cost.unpriced == ("ml.g6e.2xlarge",)
+    ends = [it.after.cost.instance_hours.max for it in all_examples().endpoints if it.after is not None]
+    assert total.cost.instance_hours.max == sum(ends)
+
+
+def spec(name: str, **changes: Any) -> dict[str, Any]:
+    data: dict[str, Any] = merged(yaml.safe_load(BASES["single"]), {"endpoint_name": name, **changes})
+    return data
+
+
+def test_quotas_are_summed_by_account_and_region() -> None:
+    Path("specs").mkdir()
+    scaled = {"min_capacity": 1, "max_capacity": 5}
+    write_spec(Path("specs/a.yaml"), spec("a"))
+    write_spec(Path("specs/b.yaml"), spec("b", autoscaling=scaled))
+    write_spec(Path("specs/c.yaml"), spec("c", env={"account": "111122223333"}))
+    quotas = review("specs", region="us-east-1").quotas
+    assert [(it.name, it.account, it.region, it.instances, it.while_updating) for it in quotas] == [
+        ("ml.g5.12xlarge for endpoint usage", None, "us-east-1", 7, 14),
+        ("ml.g5.12xlarge for endpoint usage", "111122223333", "us-east-1", 2, 4),
+    ]
+
+
+def test_a_rolling_update_needs_one_batch_more() -> None:
+    batch = {"type": "CAPACITY_PERCENT", "value": 50}
+    rolling = {"maximum_batch_size": batch, "wait_interval_in_seconds": 0}
+    config = {"deployment_config": {"rolling_update_policy": rolling}}
+    Path("specs").mkdir()
+    write_spec(Path("specs/a.yaml"), spec("a", endpoint=config, variant={"initial_instance_count": 5}))
+    [quota] = review("specs").quotas
+    assert (quota.instances, quota.while_updating) == (5, 8)
+
+
+def test_only_what_is_updated_is_doubled() -> None:
+    for name in ("base", "specs"):
+        Path(name).mkdir()
+        write_spec(Path(name, "a.yaml"), spec("a"))
+        write_spec(Path(name, "b.yaml"), spec("b", model={"environment": {"A": name}}))
+    [quota] = review("specs", "base").quotas
+    assert (quota.instances, quota.while_updating, quota.endpoints) == (4, 6, ("a", "b"))
+
+
+def test_copies_are_placed_at_each_level() -> None:
+    travel = next(it.after for it in all_examples().endpoints if it.key == "travel-chat")
+    assert travel is not None
+    [fleet] = travel.fleets
+    levels = {it.level: (it.instances, it.needed) for it in fleet.placements}
+    assert levels == {"min": (1, 0), "start": (1, 1), "max": (4, 4)}
+    [start] = [it for it in fleet.placements if it.level == "start"]
+    assert [(it.count, it.copies, it.free.accelerators) for it in start.layouts] == [
+        (1, {"llama2-america": 1, "llama2-europe": 1}, 0)
+    ]
+    assert (start.without_room, fleet.never_fits) == ({}, ())
+
+
+def test_every_predefined_metric_has_its_words() -> None:
+    assert {it.name for it in PREDEFINED_SCALING_METRICS} == set(PREDEFINED)
+
+
+def test_every_statement_of_ours_has_its_words() -> None:
+    of_invokers = {"Invoke", "CallWithToken", "PutRequests", "GetResults", "UseKey", "UseKeyByAlias"}
+    assert all(map(is_our_sid, set(_WORDS) - of_invokers))
+    for it in (*all_examples().endpoints, *review(ROOT / "tests/shapes").endpoints):
+        assert it.after is not None
+        said = [one.sentence for one in it.after.permissions]
+        assert said
+        assert not [one for one in said if "Fn::" in one]
+
+
+# ---------------------------------------------------------------- what changes
+
+
+every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
+
+
+@every_pair
+def test_what_an_update_does_is_told_exactly_once(pair: Pair) -> None:
+    before, after = pair.specs()
+    Path("base").mkdir()
+    Path("specs").mkdir()
+    Path("base/one.template.json").write_text(json.dumps(template_of(before)))
+    write_spec(Path("specs/one.yaml"), after.document.data)
+    reviewed = review("specs", "base/one.template.json")
+    told = [(it.code, it.place.path) for it in reviewed.findings if it.code in UPDATE_CODES]
+    assert sorted(told) == sorted(pair.said)
+    said = Counter((it.message, it.place.path) for it in reviewed.findings)
+    assert max(said.values(), default=1) == 1
+    [one] = reviewed.endpoints
+    assert (one.fate == "unchanged") == (not pair.does and not pair.says)
+    assert (one.changes == ()) == (pair.does == [])
+
+
+@every_pair
+def test_whatever_changes_is_told_of(pair: Pair) -> None:
+    before, after = (it.document.data for it in pair.specs())
+    reviewed = of_change(before, after)
+    told = [it for it in reviewed.findings if it.effect not in ("advice", "dear")]
+    assert bool(told) == bool(pair.does or pair.says)
+
+
+def test_every_code_of_an_update_has_an_effect() -> None:
+    assert set(EFFECTS) == {*UPDATE_CODES, *LEFT_OVER_CODES}
+    assert set(EFFECTS.values()) <= set(WORST_FIRST)
+
+
+def test_the_worst_comes_first() -> None:
+    for case in CASES:
+        order = [(it.ignored is not None, WORST_FIRST.index(it.effect)) for it in case.review().findings]
+        assert order == sorted(order)
+
+
+def test_weights_are_told_from_digest_to_digest() -> None:
+    urls = [f"s3://models/one/model-sha256-{it * 16}.tar.gz" for it in "ab"]
+    before, after = ({"model": {"model_data_url": it}} for it in urls)
+    [weights] = found(changed("single", before, after), "weights-changed")
+    assert (weights.before, weights.after) == (f"sha256:{'a' * 16}", f"sha256:{'b' * 16}")
+    assert weights.place.path == "model"
+
+
+RULE = {"metric": "CPUUtilization", "threshold": "80 %", "evaluation_periods": 5}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({}, {"threshold": "90 %"}, "its threshold is further away"),
+        ({}, {"threshold": "70 %"}, None),
+        ({}, {"evaluation_periods": 9}, "it waits longer"),
+        ({}, {"evaluation_periods": 4}, None),
+        ({}, {"datapoints_to_alarm": 3}, None),
+        ({}, {"period": 300}, "it waits longer"),
+        ({"treat_missing_data": "breaching"}, {}, "missing data no longer counts as bad"),
+        ({}, {"treat_missing_data": "breaching"}, None),
+        ({"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, {}, "it no longer tells arn:aws:sns"),
+        ({}, {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, None),
+        (
+            {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]},
+            {"actions": ["arn:aws:sns:us-east-1:111122223333:a"], "actions_enabled": False},
+            "its actions are turned off",
+        ),
+        (
+            {"comparison_operator": "LessThanThreshold"},
+            {"comparison_operator": "LessThanThreshold", "threshold": "70 %"},
+            "its threshold is further away",
+        ),
+        (
+            {"comparison_operator": "LessThanThreshold"},
+            {"comparison_operator": "LessThanThreshold", "threshold": "90 %"},
+            None,
+        ),
+    ],
+)
+def test_an_alarm_that_comes_later_or_tells_fewer_is_loosened(
+    before: Any, after: Any, said: str | None
+) -> None:
+    one, other = ({"alarms": {"defaults": False, "rules": [{**RULE, **it}]}} for it in (before, after))
+    reviewed = changed("single", one, other)
+    loosened = found(reviewed, "alarms-loosened")
+    assert [said in it.message for it in loosened] == ([] if said is None else [True])
+    assert [it.effect for it in reviewed.findings if it.severity == "warning" and it.code is None] == (
+        [] if said is None else ["alarms-loosened"]
+    )
+
+
+def test_alarms_that_are_gone_are_loosened() -> None:
+    one = {"alarms": {"defaults": False, "rules": [RULE]}}
+    [gone] = found(changed("single", one, {"alarms": False, "dashboard": False}), "alarms-loosened")
+    assert gone.code == "IS893"
+
+
+STATEMENT = {"sid": "Own", "action": ["s3:GetObject"], "resource": ["arn:aws:s3:::data/a/*"]}
+
+
+def statements(*those: dict[str, Any]) -> dict[str, Any]:
+    return {"execution_role": {"statements": [*those]}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({}, statements(STATEMENT), ["`s3:GetObject` on `s3://data/a/*`"]),
+        (statements(STATEMENT), {}, []),
+        (statements(STATEMENT), statements({**STATEMENT, "resource": ["arn:aws:s3:::data/a/b/*"]}), []),
+        (
+            statements(STATEMENT),
+            statements({**STATEMENT, "resource": ["arn:aws:s3:::data/*"]}),
+            ["`s3:GetObject` on `s3://data/*`"],
+        ),
+        (
+            statements(STATEMENT),
+            statements({**STATEMENT, "action": ["s3:GetObject", "s3:PutObject"]}),
+            ["`s3:PutObject` on `s3://data/a/*`"],
+        ),
+        (statements({**STATEMENT, "action": ["s3:*"]}), statements(STATEMENT), []),
+        (
+            statements({**STATEMENT, "condition": {"Bool": {"aws:SecureTransport": "true"}}}),
+            statements(STATEMENT),
+            ["`s3:GetObject` on `s3://data/a/*`"],
+        ),
+        (
+            statements(STATEMENT),
+            statements({**STATEMENT, "condition": {"Bool": {"aws:SecureTransport": "true"}}}),
+            [],
+        ),
+        ({}, {"model": {"model_data_url": "s3://models/two.tar.gz"}}, []),
+        ({}, {"model": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/other:1"}}, []),
+        (
+            {"execution_role": {"permissions_boundary": "arn:aws:iam::111122223333:policy/b"}},
+            {},
+            ["the permissions boundary of `ExecutionRole`"],
+        ),
+        (
+            {},
+            {"execution_role": "arn:aws:iam::111122223333:role/ml"},
+            ["the endpoint runs under another role"],
+        ),
+        (
+            {},
+            {"invokers": {"role": {"trusted": ["444455556666"]}}},
+            ["those who invoke the endpoint may also", "may assume `InvokerRole`"],
+        ),
+    ],
+)
+def test_a_role_is_widened_by_what_it_could_not_do(before: Any, after: Any, said: list[str]) -> None:
+    wider = found(changed("single", before, after), "role-widened")
+    assert len(wider) >= len(said)
+    assert bool(wider) == bool(said)
+    for words in said:
+        assert [it for it in wider if words in it.message], [it.message for it in wider]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"model": {"enable_network_isolation": True}}, {}),
+        (
+            {
+                "model": {
+                    "vpc_config": {"subnets": ["subnet-0a1b2c3d"], "security_group_ids": ["sg-0a1b2c3d"]}
+                }
+            },
+            {},
+        ),
+        (
+            {"endpoint_config": {"kms_key_id": "alias/one"}, "variant": {"instance_type": "ml.m5.large"}},
+            {"variant": {"instance_type": "ml.m5.large"}},
+        ),
+    ],
+)
+def test_less_protection_is_told_of_and_more_is_not(before: Any, after: Any) -> None:
+    [lowered] = found(changed("single", before, after), "protection-lowered")
+    assert lowered.severity == "warning"
+    assert found(changed("single", after, before), "protection-lowered") == []
+
+
+CAPTURE = {"destination_s3_uri": "s3://captured/", "capture_options": [{"capture_mode": "Input"}]}
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "said"),
+    [
+        (
+            "single",
+            {"endpoint_config": {"data_capture_config": {**CAPTURE, "initial_sampling_percentage": 100}}},
+            "every request",
+        ),
+        (
+            "single",
+            {"endpoint_config": {"data_capture_config": {**CAPTURE, "initial_sampling_percentage": 10}}},
+            None,
+        ),
+        (
+            "single",
+            {"endpoint_config": {"metrics_config": {"enable_detailed_observability": True}}},
+            "detailed observability",
+        ),
+        ("single", {"variant": {"initial_instance_count": 1}}, None),
+        ("single", {}, "always runs 2 instances"),
+        (
+            "single",
+            {
+                "autoscaling": {"min_capacity": 1, "max_capacity": 4},
+                "endpoint_config": {
+                    "async_inference_config": {"output_config": {"s3_output_path": "s3://out/"}}
+                },
+            },
+            "even while no request waits",
+        ),
+    ],
+)
+def test_what_is_dear_stands_out(base: str, change: Any, said: str | None) -> None:
+    write_spec(Path("one.yaml"), merged(yaml.safe_load(BASES[base]), change))
+    dear = [it.message for it in found(review("one.yaml"), "dear") if "more instances" not in it.message]
+    ours = [it for it in dear if "always runs" not in it or said == "always runs 2 instances"]
+    assert [said in it for it in ours] == ([] if said is None else [True])
+
+
+def test_dashboards_beyond_the_free_ones_are_dear() -> None:
+    Path("specs").mkdir()
+    for name in "abcd":
+        write_spec(Path(f"specs/{name}.yaml"), spec(f"one-{name}"))
+    [dear] = [it for it in review("specs").findings if "dashboards" in it.message]
+    assert dear.message == "4 dashboards in an account, of which CloudWatch charges for all but 3"
+    Path("specs/d.yaml").unlink()
+    assert [it for it in review("specs").findings if "dashboards" in it.message] == []
+
+
+def test_changes_name_the_resources_and_their_fates() -> None:
+    [one] = changed("single", {}, {"variant": {"initial_instance_count": 3}}).endpoints
+    assert one.has_new_fleet
+    assert [(it.logical_id, it.fate, it.properties, it.by) for it in one.changes] == [
+        ("EndpointConfig", Fate.REPLACED, ("ProductionVariants",), "unknown"),
+        ("Endpoint", Fate.UPDATED, (), "unknown"),
+    ]
