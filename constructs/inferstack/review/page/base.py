@@ -226,6 +226,8 @@ def _checked_out(commit: str, top: Path) -> Iterator[Path]:
 def _files_of(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecFile]:
     """The spec files that were at these paths; none where there were none."""
     for path in paths:
+        if not path.resolve().is_relative_to(top.resolve()):
+            continue
         there = folder / path.resolve().relative_to(top.resolve())
         try:
             found = spec_files(there)
