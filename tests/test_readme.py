@@ -20,7 +20,7 @@ from inferstack.project.files import files_of
 
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
-_NAMES = ("validate", "triton", "packing", "measuring", "recommending")
+_NAMES = ("validate", "triton", "packing", "measuring", "recommending", "review")
 PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in _NAMES))
 EXAMPLE = ROOT / "docs" / "examples" / "sizing"
 # Not run here: the whole test run, and, where there is no Triton, what starts one.
@@ -154,6 +154,24 @@ def test_the_aws_cli_gets_what_the_readme_renders(tmp_path: Path) -> None:
     options = dict(zip(*[iter(shlex.split(deploy)[3:])] * 2, strict=True))
     template = json.loads((tmp_path / options["--template-file"]).read_text("utf-8"))
     assert template["Resources"]["Endpoint"]["Properties"]["EndpointName"] == options["--stack-name"]
+
+
+def test_the_policy_of_the_page_on_reviews_says_what_breaks_it() -> None:
+    (program,) = code_blocks(ROOT / "docs" / "review.md", "python")
+    for labels, expected in (("", ["costs up to 8.40 an hour"]), ("expensive", [])):
+        environment = {**os.environ, "LABELS": labels}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        first, *others = done.stderr.splitlines()
+        assert first.startswith("the role may also ")
+        assert [said in line for said, line in zip(expected, others, strict=True)] == [True] * len(expected)
 
 
 def with_the_spec(folder: Path) -> None:

@@ -10,9 +10,12 @@
 Everything is decided from the two templates alone; AWS is not asked. :func:`compare_with` takes files to
 problems and notes. For one spec, :func:`update_of` gives the update as data (every resource's fate, the
 properties that differ, the places in the spec), and :func:`update_problems` what to know about it.
+
+:func:`review` puts that on one page, with capacity, cost, alarms and rights: the room ``page``.
 """
 
 from inferstack.review.against import Comparison, compare_with, update_problems
+from inferstack.review.page import Review, review
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Change, Fate, Update, update_of
 
@@ -21,10 +24,12 @@ __all__ = [
     "Comparison",
     "Fate",
     "PreviousTemplate",
+    "Review",
     "Update",
     "compare_with",
     "read_folder",
     "read_template",
+    "review",
     "update_of",
     "update_problems",
 ]

@@ -58,15 +58,20 @@ def unchanged(review: Review) -> str | None:
 
 
 def findings_of(review: Review) -> list[Finding]:
-    """The findings to show: no advice about endpoints that stay as they are, and no cost, which is in the
-    table.
-    """
+    """The findings to show: no advice about endpoints that stay as they are, nothing that the table has."""
     same = {it.key for it in review.endpoints if it.fate == "unchanged"}
-    return [it for it in review.findings if it.effect != "cost" and not _is_old_advice(it, same)]
+    single = {it.key for it in review.endpoints if it.after is not None and len(it.after.fleets) == 1}
+    return [it for it in review.findings if not _is_old_advice(it, same) and not _is_in_table(it, single)]
 
 
 def _is_old_advice(it: Finding, same: set[str]) -> bool:
     return it.effect == "advice" and bool(it.endpoints) and same.issuperset(it.endpoints)
+
+
+def _is_in_table(it: Finding, single: set[str]) -> bool:
+    """The costs of endpoints, and the instances of those with a single variant."""
+    is_of_fleet = it.effect == "capacity" and it.place.path.startswith("variant")
+    return it.effect == "cost" or (is_of_fleet and single.issuperset(it.endpoints))
 
 
 def about(it: Finding) -> str:
