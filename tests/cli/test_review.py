@@ -59,7 +59,7 @@ def test_without_a_base_it_says_what_will_exist(one: Path, capsys: pytest.Captur
 
 def test_nothing_changes(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--base", "base") == 0
-    assert capsys.readouterr().out == "1 endpoint against base: 1 unchanged\n\nnothing changes: one\n"
+    assert capsys.readouterr().out == "1 endpoint against `base`: 1 unchanged\n\nnothing changes: one\n"
 
 
 def test_what_changes_is_said_and_that_there_is_no_more(
@@ -68,7 +68,7 @@ def test_what_changes_is_said_and_that_there_is_no_more(
     change(one, variant={"initial_instance_count": 3})
     assert run("--base", "base") == 0
     said = capsys.readouterr().out
-    assert "1 endpoint against base: 1 updated; 1 warning\n" in said
+    assert "1 endpoint against `base`: 1 updated; 1 warning\n" in said
     assert re.search("^one +updated +2 → 3 ml.g5.12xlarge +14.00 → 21.00$", said, re.MULTILINE)
     assert "changes     replaces EndpointConfig; updates Endpoint; nothing else changes" in said
 

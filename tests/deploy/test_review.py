@@ -72,14 +72,13 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     assert status == 0, printed
     comment = repository.comment()
     for stage in ("test", "prod"):
-        assert f"## {stage}\n\n### inferstack: 1 warning in 1 of 1 spec\n" in comment
-        line = rf"- model\_specs/bert.yaml ({stage}) against before/{stage}/bert-{stage}.template.yaml: "
-        (said,) = (it.removeprefix(line) for it in comment.splitlines() if it.startswith(line))
-        assert said.startswith("added ExecutionPolicy")
-        resources, _, rights = said.partition("; the role gains ")
-        assert resources.endswith("; replaced Model, EndpointConfig; updated Endpoint")
-        assert "bert/two/model.tar.gz" in rights.partition(" and loses ")[0]
-    assert comment.count("| warning | `model_specs/bert.yaml:5` | **IS870** ") == 2
+        assert f"## {stage}\n\n### inferstack: 1 endpoint against `HEAD^1`: 1 updated; 1 warning\n" in comment
+        where = f"`bert-{stage}`<br>`model_specs/bert.yaml:5`"
+        assert f"| warning<br>updated | {where} | **IS870** " in comment
+        weights = "`s3://acme-models/bert/one/model.tar.gz` → `s3://acme-models/bert/two/model.tar.gz`"
+        assert weights in comment
+    assert comment.count("\n- changes: replaces Model and EndpointConfig; removes ExecutionPolicy") == 2
+    assert comment.count("; nothing else changes\n") == 2
     assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
     assert (repository.calls / "summary.md").read_text("utf-8") == comment
 
@@ -94,6 +93,8 @@ def test_what_another_version_of_inferstack_changes_is_shown(repository: Reposit
     status, printed = github(repository)
     assert status == 0, printed
     assert repository.comment().count("-        Image: older\n") == 2
+    told = "another version of inferstack replaces `Model` and `EndpointConfig`; updates `Endpoint`, "
+    assert repository.comment().count(told) == 2
 
 
 def test_a_version_that_is_not_to_be_had_any_more_is_said(repository: Repository) -> None:
@@ -115,7 +116,9 @@ import pathlib, re, subprocess, sys
 def main():
     status = subprocess.run([{program!r}, *sys.argv[1:]], check=False).returncode
     for file in pathlib.Path(sys.argv[-1]).iterdir():
-        file.write_text(re.sub("Image: .*", "Image: older", file.read_text("utf-8")), "utf-8")
+        # In YAML, or in JSON.
+        text = re.sub('Image: .*', 'Image: older', file.read_text("utf-8"))
+        file.write_text(re.sub('"Image": "[^"]*"', '"Image": "older"', text), "utf-8")
     return status
 """
     about = "inferstack-0.0.1.dist-info"
@@ -133,7 +136,8 @@ def test_nothing_in_a_spec_ends_the_code_that_shows_a_difference(repository: Rep
     repository.propose(BEFORE.replace("  model_data_url", f"  {text}\n  model_data_url"))
     status, printed = github(repository)
     assert status == 0, printed
-    shown = cmarkgfm.github_flavored_markdown_to_html(repository.comment())
+    differences = re.sub("```mermaid\n.*?\n```\n", "", repository.comment(), flags=re.DOTALL)
+    shown = cmarkgfm.github_flavored_markdown_to_html(differences)
     parts = re.split("</?pre>|</?pre [^>]*>", shown)
     assert len(parts) == 5, "one difference for each of two stages"
     assert all("@all" in part for part in parts[1::2])
@@ -145,7 +149,7 @@ def test_nothing_in_a_spec_ends_the_code_that_shows_a_difference(repository: Rep
 def test_lines_that_moved_are_no_change(repository: Repository) -> None:
     repository.propose(f"# A comment.\n{BEFORE}")
     github(repository)
-    assert repository.comment().count("nothing changes") == 2
+    assert repository.comment().count("nothing changes: bert-") == 2
     assert "<details>" not in repository.comment()
 
 
@@ -207,7 +211,7 @@ def test_github_annotates_and_fails_and_comments_all_the_same(repository: Reposi
     status, printed = github(repository)
     assert status == 1
     assert "::error file=model_specs/bert.yaml,line=8,col=17,title=IS500::" in printed
-    assert "| error | `model_specs/bert.yaml:8` | **IS500** " in repository.comment()
+    assert "| **error**<br>invalid | `model_specs/bert.yaml:8` | **IS500** " in repository.comment()
 
 
 def test_a_fork_gets_the_summary_and_no_comment(repository: Repository) -> None:
@@ -225,7 +229,7 @@ def test_the_first_specs_of_a_repository_are_reviewed_too(repository: Repository
     repository.propose(BEFORE)
     status, printed = github(repository)
     assert status == 0, printed
-    assert repository.comment().count("Nothing to compare with") == 2
+    assert repository.comment().count("1 endpoint against `HEAD^1`: 1 new\n") == 2
 
 
 def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) -> None:
@@ -237,9 +241,8 @@ def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) 
     status, printed = github(repository)
     assert status == 0, printed
     for stage in ("test", "prod"):
-        assert (
-            f"| warning | `before/{stage}/other-{stage}.template.yaml:1` | **IS854** " in repository.comment()
-        )
+        where = f"`other-{stage}`<br>`HEAD^1:model_specs/other.yaml ({stage}):1`"
+        assert f"| warning<br>removed | {where} | **IS854** " in repository.comment()
         assert f"delete-stack --stack-name other-{stage}`" in repository.comment()
 
 

@@ -39,7 +39,7 @@ def verdict(review: Review) -> str:
         for severity in ("error", "warning")
         if (many := sum(it.severity == severity and it.ignored is None for it in findings_of(review)))
     ]
-    against = "" if review.base is None else f" against {review.base}"
+    against = "" if review.base is None else f" against `{review.base}`"
     return "; ".join([f"{count}{against}" + (f": {', '.join(said)}" if said else ""), *counts])
 
 

@@ -32,13 +32,9 @@ for stage in "$@"; do
   before=$work/before/$stage after=$work/after/$stage
   mkdir -p "$before" "$after"
   [ -z "$stage" ] || printf '## %s\n\n' "$stage"
-  against=(--against "$before")
-  if ! (cd "$work/base" && templates "$program" "$stage" "$before"); then
-    printf 'Nothing to compare with: there are no specs yet, or this version of inferstack finds errors in them.\n\n'
-    against=()
-  fi
-  inferstack validate "$specs" ${stage:+--stage "$stage"} "${against[@]}" --format markdown | sed "s|$work/||g" || status=1
-  if templates inferstack "$stage" "$after"; then
+  inferstack review "$specs" ${stage:+--stage "$stage"} --region "$region" --base "$base" --base-program "$program" \
+    --format markdown || status=1
+  if (cd "$work/base" && templates "$program" "$stage" "$before") && templates inferstack "$stage" "$after"; then
     # A resource has not changed if only its source in the spec has.
     changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
       "before/$stage" "after/$stage" || true)
