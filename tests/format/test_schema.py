@@ -182,7 +182,7 @@ def test_every_key_that_a_block_takes_from_elsewhere_is_there() -> None:
 
 
 def test_a_field_without_text_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.schema_from_classes._field_texts", lambda block: {})
+    monkeypatch.setattr("tools.schema_from_classes.field_texts", lambda block: {})
     with pytest.raises(KeyError):
         generate_schema()
 
