@@ -12,9 +12,23 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from support.template_pairs import CHANGES
 from support.updating import resources_of, spec_of
 
+from inferstack.check.load import LoadedSpec
+from inferstack.cli.review.as_json import as_json
+from inferstack.cli.review.markdown import markdown
+from inferstack.cli.review.text import text
 from inferstack.problems import SpecError
-from inferstack.review import PreviousTemplate, compare_with, read_template, update_of, update_problems
+from inferstack.review import (
+    PreviousTemplate,
+    Update,
+    compare_with,
+    read_template,
+    update_of,
+    update_problems,
+)
+from inferstack.review.page.base import BaseStack, Question
+from inferstack.review.page.reviewing import _Reviewer
 from inferstack.review.role import changed_rights
+from inferstack.sizing.prices import PriceFile
 
 SPECS = [
     spec_of("single", CHANGES["scaled"], CHANGES["rolling"], {"dashboard": {"dashboard_name": "ml"}}),
@@ -130,8 +144,18 @@ def test_anything_may_be_the_value_of_any_property(drawn: tuple[Any, dict[str, A
         assert update.written(problem.path) == problem.path
     assert isinstance(changed_rights(update.before, update.after), str)
     template = PreviousTemplate("old.json", resources, {})
+    assert_shown(spec, update, template)
     assert template.spec_files is not None
     assert template.image_region is None or isinstance(template.image_region, str)
+
+
+def assert_shown(spec: LoadedSpec, update: Update, template: PreviousTemplate) -> None:
+    """Every format shows a review of the update."""
+    reviewer = _Reviewer(Question(paths=()), None, PriceFile({}))
+    reviewer._compared("one", spec, update, BaseStack(template))
+    found = reviewer._made()
+    for show in (text, markdown, as_json):
+        assert show(found).encode()
 
 
 def test_a_component_may_be_on_a_variant_of_a_parameters_name() -> None:

@@ -95,13 +95,14 @@ def _there(fleet: Fleet, level: Level, needed: int) -> int:
 
 def _placement(level: Level, there: int, found: Sequence[Instance], room: Room) -> Placement:
     """Instances with more copies first; those with nothing on them last."""
-    empty = [Instance(room) for _ in range(there - len(found))]
+    empty = there - len(found)
+    nothing = [Layout(empty, {}, _as_needs(room))] if empty > 0 else []
     beyond = Counter(name for it in found[there:] for name in it.copies)
     return Placement(
         level=level,
         instances=there,
         needed=len(found),
-        layouts=tuple(_layouts([*found, *empty])),
+        layouts=(*_layouts(found), *nothing),
         without_room=dict(sorted(beyond.items())),
     )
 
@@ -111,5 +112,8 @@ def _layouts(found: Sequence[Instance]) -> Iterator[Layout]:
     for it in found:
         alike.setdefault(tuple(sorted(it.copies)), []).append(it)
     for names, those in alike.items():
-        left = [float(it) for it in those[0].left.amounts]
-        yield Layout(len(those), dict(Counter(names)), Needs(*left))
+        yield Layout(len(those), dict(Counter(names)), _as_needs(those[0].left))
+
+
+def _as_needs(room: Room) -> Needs:
+    return Needs(*map(float, room.amounts))

@@ -1,6 +1,5 @@
 """What the endpoint's role and those who invoke the endpoint may do, in words; what an update adds to it."""
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -99,7 +98,7 @@ def _permissions(stack: Stack) -> Iterator[Permission]:
             sentence=_in_words(statement, actions, resources),
             actions=actions,
             resources=resources,
-            condition=json.dumps(condition, default=str) if condition else None,
+            condition=shown(condition) if condition else None,
         )
     for arn in attached(stack):
         yield Permission(
@@ -194,7 +193,7 @@ def _conditions(condition: Properties) -> list[str]:
         case {"StringLike": {"s3:prefix": [*prefixes], **others}} if not others and len(condition) == 1:
             return [f"the prefix is {shown(it)}" for it in prefixes]
         case _:
-            return [json.dumps(condition, sort_keys=True, default=str) if condition else ""]
+            return [shown(condition) if condition else ""]
 
 
 class Gain(msgspec.Struct, frozen=True):

@@ -20,6 +20,10 @@ from inferstack.review.update import PropertyPath, Update
 PlaceOf = Callable[[str, PropertyPath], Place]
 
 
+_MOST = 1e15
+"""Beyond it, a number is a mistake, and nothing that follows from it could be shown."""
+
+
 class Stack(msgspec.Struct, frozen=True):
     """The resources of a template, and what is known about them beside it."""
 
@@ -45,7 +49,7 @@ class Stack(msgspec.Struct, frozen=True):
             case bool():
                 return None
             case int() | float():
-                return value
+                return value if abs(value) < _MOST else None
             case str():
                 return _number(value)
             case {"Ref": str() as name}:
@@ -89,7 +93,7 @@ def _number(text: str) -> float | None:
         found = float(text)
     except ValueError:
         return None
-    return found if abs(found) < 1e15 else None
+    return found if abs(found) < _MOST else None
 
 
 def places_of(loaded: LoadedSpec, update: Update) -> PlaceOf:
