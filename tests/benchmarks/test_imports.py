@@ -51,7 +51,7 @@ def command(name: str) -> tuple[str, ...]:
     return (name, *files, "--out", "rendered") if name == "render" else (name, *files)
 
 
-@pytest.mark.parametrize("name", ["validate", "render", "list"])
+@pytest.mark.parametrize("name", ["validate", "render", "list", "review"])
 def test_a_command_imports_nothing_heavy_where_all_is_well(name: str, specs: Path) -> None:
     top = {module.partition(".")[0] for module in imported(specs, *command(name))}
     assert not top & FORBIDDEN

@@ -122,6 +122,18 @@ def test_files_of_models_are_those_of_the_commit() -> None:
 
 
 @pytest.mark.usefixtures("repository")
+def test_a_link_that_leads_out_of_the_repository_is_left_out() -> None:
+    Path("out").symlink_to("/etc")
+    Path("specs/up.yaml").symlink_to("../../../up.yaml")
+    Path("specs/uno.yaml").symlink_to("two.yaml")
+    commit()
+    with _checked_out("HEAD", Path.cwd()) as folder:
+        assert not (folder / "out").is_symlink()
+        assert not (folder / "specs/up.yaml").is_symlink()
+        assert (folder / "specs/uno.yaml").is_file()
+
+
+@pytest.mark.usefixtures("repository")
 def test_nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))

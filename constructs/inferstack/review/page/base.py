@@ -218,9 +218,17 @@ def _checked_out(commit: str, top: Path) -> Iterator[Path]:
         _git(commit, "archive", "--format=tar", f"--output={archive}", commit, folder=top)
         folder = Path(place).resolve() / "tree"
         with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+            packed.extractall(folder, filter=_inside)
         archive.unlink()
         yield folder
+
+
+def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """The member, unless it is a link that leads out of the folder: no spec can need that."""
+    try:
+        return tarfile.data_filter(member, folder)
+    except tarfile.FilterError:
+        return None
 
 
 def _files_of(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecFile]:
