@@ -330,7 +330,7 @@ def test_specs_without_stages_are_reviewed_as_they_stand(repository: Repository)
     repository.propose(WITHOUT_STAGES)
     status, printed = action(repository)
     assert status == 0, printed
-    assert "replaced Model, EndpointConfig; updated Endpoint" in repository.comment()
+    assert "- changes: replaces Model and EndpointConfig; " in repository.comment()
     assert "+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n" in repository.comment()
     assert "## \n" not in repository.comment()
 
