@@ -2,16 +2,15 @@
 
 import json
 import re
-import tempfile
-from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from support.hostile import LIVE, TEXTS, Page, by_github, by_markdown_it, command_in
+from hypothesis import HealthCheck, Phase, given, settings
+from support.hostile import LIVE, Page, by_github, by_markdown_it, command_in
+from support.hostile_specs import FILES, HOSTILE, reviewed
 from support.resolving import BASES, merged
 from support.reviews import CASES, EXAMPLES, PRICES, all_examples
 
@@ -202,67 +201,6 @@ def test_what_a_comment_shows_has_the_tags_that_are_meant() -> None:
 
 
 # ---------------------------------------------------------------- hostile specs
-
-
-def _texts() -> st.SearchStrategy[str]:
-    return TEXTS.filter(lambda it: "\udcff" not in it)
-
-
-HOSTILE = st.fixed_dictionaries(
-    {},
-    optional={
-        "description": _texts(),
-        "endpoint_name": _texts(),
-        "tags": st.dictionaries(_texts(), _texts(), max_size=2),
-        "ignore": st.lists(st.fixed_dictionaries({"code": st.just("IS870"), "reason": _texts()}), max_size=1),
-        "model": st.fixed_dictionaries(
-            {}, optional={"image": _texts(), "model_data_url": _texts().map(lambda it: f"s3://models/{it}")}
-        ),
-        "variant": st.fixed_dictionaries({}, optional={"instance_type": _texts(), "variant_name": _texts()}),
-        "alarms": st.fixed_dictionaries(
-            {
-                "rules": st.lists(
-                    st.fixed_dictionaries(
-                        {
-                            "metric_name": _texts(),
-                            "namespace": st.just("Own"),
-                            "statistic": st.just("Sum"),
-                            "threshold": st.just(1),
-                        },
-                        optional={"alarm_name": _texts(), "alarm_description": _texts()},
-                    ),
-                    min_size=1,
-                    max_size=2,
-                )
-            }
-        ),
-        "execution_role": st.fixed_dictionaries(
-            {
-                "statements": st.lists(
-                    st.fixed_dictionaries(
-                        {
-                            "sid": _texts(),
-                            "action": st.lists(_texts(), min_size=1),
-                            "resource": st.lists(_texts(), min_size=1),
-                        }
-                    ),
-                    max_size=2,
-                )
-            }
-        ),
-    },
-)
-FILES = _texts().map(lambda it: re.sub(r"[\x00/]", "", it)[:60]).filter(lambda it: it not in ("", ".", ".."))
-
-
-def reviewed(change: dict[str, Any], name: str) -> Review:
-    """The review of a hostile spec, at once as it is and as the change of a peaceful one."""
-    whole = yaml.safe_load(BASES["single"])
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for place, data in (("base", whole), ("specs", merged(whole, change))):
-            Path(place).mkdir()
-            Path(place, f"a{name}.yaml").write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
-        return review("specs", "base")
 
 
 @settings(

@@ -8,6 +8,7 @@ from pathlib import Path
 from inferstack.check.files import idle_stage
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.review.as_json import as_json
+from inferstack.cli.review.html import SourceUrl, as_html, source_url
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.cli.terminal import tell
@@ -20,6 +21,7 @@ _WRITERS: dict[str, Callable[[Review], str]] = {
     "text": lambda found: text(found, sys.stdout),
     "markdown": markdown,
     "json": as_json,
+    "html": as_html,
 }
 
 
@@ -34,6 +36,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--base-program", metavar="PROGRAM", help=program)
     command.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     command.add_argument("--format", choices=_WRITERS, default="text", help="default: text")
+    url = "for --format html: the address of a line on the web, with {file} and {line}"
+    command.add_argument("--source-url", metavar="URL", type=_source_url, help=url)
     fail = f"exit with 1 for this, too; may be repeated: {', '.join(NAMES)}"
     command.add_argument("--fail-on", metavar="POLICY", type=_policy, action="append", default=[], help=fail)
     command.set_defaults(wrong_usage=command.error)
@@ -46,6 +50,13 @@ def _policy(text: str) -> Policy:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def _source_url(text: str) -> SourceUrl:
+    try:
+        return source_url(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def run(options: argparse.Namespace) -> int:
     """Show what specs deploy: instances, capacity, quotas, cost, alarms and rights; with --base, what changes
     and what that means. AWS is not asked.
@@ -54,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.base_program is not None and options.base is None:
         options.wrong_usage("--base-program needs --base, the specs to render with it")
+    if options.source_url is not None and options.format != "html":
+        options.wrong_usage("--source-url needs --format html, which has links")
     found = review(
         options.paths,
         options.base,
@@ -62,12 +75,18 @@ def run(options: argparse.Namespace) -> int:
         prices=options.prices,
         base_program=options.base_program,
     )
-    print(_WRITERS[options.format](found), end="", flush=True)
+    print(_written(found, options), end="", flush=True)
     _tell_beside(found, options)
     breaks = list(broken(options.fail_on, found))
     for line in breaks:
         tell(printable(f"not allowed here: {line}"))
     return int(found.failed or bool(breaks))
+
+
+def _written(found: Review, options: argparse.Namespace) -> str:
+    if options.format == "html":
+        return as_html(found, options.source_url)
+    return _WRITERS[options.format](found)
 
 
 def _tell_beside(found: Review, options: argparse.Namespace) -> None:

@@ -1,0 +1,220 @@
+"""The review as a page: one file that loads nothing, for a browser, a telephone or paper.
+
+Its templates escape whatever they are given (jinja2's autoescape). Should one ever fail to, the page's
+content security policy lets only its own style and script run, by their hashes.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from inferstack.cli.report import product_version
+from inferstack.cli.review import words
+from inferstack.cli.review.html import bars, boxes
+from inferstack.cli.review.html.source_links import SourceUrl, links_of
+from inferstack.cli.terminal import Refusal
+from inferstack.problems import on_one_line
+from inferstack.problems.words import listed
+from inferstack.review.page import Finding, Review, Reviewed
+from inferstack.review.page.data import Alarm, Container, Endpoint
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+_FATES = ("removed", "replaced", "updated", "new", "not compared", "unchanged")
+_OPEN_UP_TO = 3
+"""With more endpoints than these, a page starts with their table, and details are opened one by one."""
+_MOST_NOTES = 6
+"""More than these are folded, so that they do not hide what exists."""
+
+
+def as_html(review: Review, url: SourceUrl | None = None) -> str:
+    """The whole page, in ASCII: it is the same in every encoding that a terminal or a file may have.
+
+    Raises:
+        Refusal: when jinja2 is not installed.
+    """
+    environment = _environment()
+    assets = _assets(environment)
+    page = environment.get_template("page.html.j2").render(
+        **assets, **_content(review), link=links_of(review, url), review=review, product=product_version()
+    )
+    return page.encode("ascii", "xmlcharrefreplace").decode()
+
+
+# ---------------------------------------------------------------- templates
+
+
+@cache
+def _environment() -> "jinja2.Environment":
+    try:
+        import jinja2  # noqa: PLC0415 - comes with an extra
+    except ModuleNotFoundError:
+        raise Refusal("a page needs jinja2; run: pip install 'inferstack[html]'") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("inferstack.cli.review.html"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "said": _said,
+        "money": _money,
+        "slug": _slug,
+        "alike": alike,
+        "contents": contents,
+    }
+    environment.globals |= {"words": words, "bars": bars, "boxes": boxes, "sentences": sentences}
+    return environment
+
+
+def _assets(environment: "jinja2.Environment") -> Mapping[str, "Markup"]:
+    """The style and the script, and the policy that allows nothing but them."""
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    loader = environment.loader
+    assert loader is not None
+    style, script = (loader.get_source(environment, name)[0].strip() for name in ("page.css", "page.js"))
+    policy = {
+        "default-src": "'none'",
+        "style-src": f"'sha256-{_sha256(style)}'",
+        "script-src": f"'sha256-{_sha256(script)}'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    said = "; ".join(f"{name} {value}" for name, value in policy.items())
+    return {"style": Markup(style), "script": Markup(script), "policy": Markup(said)}
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _shown(value: object) -> object:
+    """Every value of a template: no invisible character of a spec reaches the page."""
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else on_one_line(value)
+
+
+def _said(text: str) -> "Markup":
+    """A sentence, with what is in backticks as code."""
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    parts = on_one_line(text).split("`")
+    if len(parts) % 2 == 0:
+        return Markup("{}").format(on_one_line(text))
+    made = [Markup("<code>{}</code>" if index % 2 else "{}").format(it) for index, it in enumerate(parts)]
+    return Markup("").join(made)
+
+
+def _money(amount: Decimal | int) -> str:
+    return f"{amount:,.2f}" if isinstance(amount, Decimal) else f"{amount:,}"
+
+
+def _slug(text: str) -> str:
+    return text.replace(" ", "-")
+
+
+# ---------------------------------------------------------------- what is on it
+
+
+def _content(review: Review) -> dict[str, Any]:
+    shown = words.findings_of(review)
+    ordered = _worst_first(review, shown)
+    found = {
+        "serious": [it for it in shown if it.severity != "info" and it.ignored is None],
+        "minor": [it for it in shown if it.severity == "info" and it.ignored is None],
+        "ignored": [it for it in shown if it.ignored is not None],
+    }
+    errors = any(it.severity == "error" for it in found["serious"])
+    return {
+        **found,
+        "headline": headline(review),
+        "fates": _counted(review),
+        "endpoints": ordered,
+        "ids": {it.key: f"e{index}" for index, it in enumerate(review.endpoints)},
+        "counts": {it.key: _count(shown, it.key) for it in ordered},
+        "quotas": words.quotas_of(review) or review.quotas,
+        "most": _most(review),
+        "state": "error" if errors else "warning" if found["serious"] else "fine",
+        "notes_shown": len(found["minor"]) <= _MOST_NOTES,
+        "opened": len(words.touched(review)) <= _OPEN_UP_TO,
+    }
+
+
+def headline(review: Review) -> str:
+    """What decides: whether it works, then whether something is to be weighed."""
+    active = [it for it in words.findings_of(review) if it.ignored is None]
+    errors, warnings = (sum(it.severity == severity for it in active) for severity in ("error", "warning"))
+    if errors:
+        return f"Cannot be deployed: {errors} error{'s' if errors > 1 else ''}"
+    if warnings:
+        return f"{warnings} warning{'s' if warnings > 1 else ''} to weigh"
+    if review.endpoints and not words.touched(review):
+        return "Nothing changes"
+    return "No errors, no warnings"
+
+
+def _counted(review: Review) -> list[tuple[str, int]]:
+    fates = [it.fate for it in review.endpoints]
+    return [(fate, fates.count(fate)) for fate in _FATES if fate in fates]
+
+
+def _worst_first(review: Review, shown: Sequence[Finding]) -> list[Reviewed]:
+    """The endpoints, first those with the worst finding; at last those that stay as they are."""
+    rank: dict[str, int] = {}
+    for index, finding in enumerate(it for it in shown if it.ignored is None and it.severity != "info"):
+        for key in finding.endpoints:
+            rank.setdefault(key, index)
+    last = len(shown)
+    return sorted(review.endpoints, key=lambda it: (rank.get(it.key, last), _FATES.index(it.fate)))
+
+
+def _count(shown: Sequence[Finding], key: str) -> dict[str, int]:
+    here = [it.severity for it in shown if it.ignored is None and key in it.endpoints]
+    return {severity: here.count(severity) for severity in ("error", "warning") if severity in here}
+
+
+def _most(review: Review) -> dict[str, Decimal | int]:
+    """The most that an endpoint costs, by currency: all bars are drawn on one scale."""
+    most: dict[str, Decimal | int] = {}
+    for end in (end for it in review.endpoints for end in (it.before, it.after)):
+        found = None if end is None else bars.amounts(end.cost)
+        if found is not None:
+            most[found.unit] = max(found.max, most.get(found.unit, 0))
+    return most
+
+
+def sentences(endpoint: Endpoint | None, field: str) -> list[str]:
+    """What an endpoint says about one topic."""
+    return [] if endpoint is None else [it.sentence for it in getattr(endpoint, field)]
+
+
+def contents(container: Container) -> tuple[str | None, ...]:
+    """What says whether a container is the same."""
+    return container.name, container.image, container.weights, container.digest, container.model_package
+
+
+def alike(alarms: Sequence[Alarm]) -> list[Alarm]:
+    """The alarms; of those that are alike for several parts, and come from one line, the first names all."""
+    found: dict[tuple[str, int], list[Alarm]] = {}
+    for it in alarms:
+        found.setdefault((_of_any(it), it.place.line), []).append(it)
+    return [_of_all(those) for those in found.values()]
+
+
+def _of_any(alarm: Alarm) -> str:
+    return alarm.sentence.replace(f" of {alarm.of} ", " of \0 ", 1)
+
+
+def _of_all(alarms: Sequence[Alarm]) -> Alarm:
+    parts = listed(list(dict.fromkeys(it.of for it in alarms)), last="and", quote="")
+    return replace(alarms[0], sentence=_of_any(alarms[0]).replace("\0", parts))

@@ -1,0 +1,75 @@
+"""Specs in which every text tries to be markup, and their reviews."""
+
+import re
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+from support.hostile import TEXTS
+from support.resolving import BASES, merged
+
+from inferstack.review.page import Review, review
+
+
+def _texts() -> st.SearchStrategy[str]:
+    return TEXTS.filter(lambda it: "\udcff" not in it)
+
+
+HOSTILE = st.fixed_dictionaries(
+    {},
+    optional={
+        "description": _texts(),
+        "endpoint_name": _texts(),
+        "tags": st.dictionaries(_texts(), _texts(), max_size=2),
+        "ignore": st.lists(st.fixed_dictionaries({"code": st.just("IS870"), "reason": _texts()}), max_size=1),
+        "model": st.fixed_dictionaries(
+            {}, optional={"image": _texts(), "model_data_url": _texts().map(lambda it: f"s3://models/{it}")}
+        ),
+        "variant": st.fixed_dictionaries({}, optional={"instance_type": _texts(), "variant_name": _texts()}),
+        "alarms": st.fixed_dictionaries(
+            {
+                "rules": st.lists(
+                    st.fixed_dictionaries(
+                        {
+                            "metric_name": _texts(),
+                            "namespace": st.just("Own"),
+                            "statistic": st.just("Sum"),
+                            "threshold": st.just(1),
+                        },
+                        optional={"alarm_name": _texts(), "alarm_description": _texts()},
+                    ),
+                    min_size=1,
+                    max_size=2,
+                )
+            }
+        ),
+        "execution_role": st.fixed_dictionaries(
+            {
+                "statements": st.lists(
+                    st.fixed_dictionaries(
+                        {
+                            "sid": _texts(),
+                            "action": st.lists(_texts(), min_size=1),
+                            "resource": st.lists(_texts(), min_size=1),
+                        }
+                    ),
+                    max_size=2,
+                )
+            }
+        ),
+    },
+)
+FILES = _texts().map(lambda it: re.sub(r"[\x00/]", "", it)[:60]).filter(lambda it: it not in ("", ".", ".."))
+
+
+def reviewed(change: dict[str, Any], name: str) -> Review:
+    """The review of a hostile spec, at once as it is and as the change of a peaceful one."""
+    whole = yaml.safe_load(BASES["single"])
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for place, data in (("base", whole), ("specs", merged(whole, change))):
+            Path(place).mkdir()
+            Path(place, f"a{name}.yaml").write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
+        return review("specs", "base")
