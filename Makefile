@@ -34,6 +34,13 @@ site: $(READY) $(NPM) ## the pages of docs/ as a website in build/site/; a link 
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all docs build/site
 	@echo 'build/site/index.html'
 
+# Of the machine, since Playwright's own is a download of hundreds of megabytes. Without one, nothing is tested and
+# that is said; with BROWSER_REQUIRED=1 it is an error.
+test-browser: $(READY) ## the page of a review in Chromium, which is installed where that is possible
+	@command -v "$${CHROMIUM:-chromium}" >/dev/null || test "$$(id -u)" != 0 \
+		|| { apt-get -qq update && apt-get -qq install --no-install-recommends -y chromium; } >/dev/null 2>&1 || true
+	@$(BIN)/python -m pytest -n auto -rs tests/browser
+
 # Beside the lock, which serves machines of every kind: resolved for all of them torch brings gigabytes of CUDA.
 # Its own index has the builds without; a machine that has the file elsewhere needs no index.
 TORCH := torch==2.13.0+cpu
