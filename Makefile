@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-torch test-measure test-release check unit site mutate lock clean
+.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release check unit site mutate lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
