@@ -54,7 +54,7 @@ test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
 	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
 
 test-release: $(READY) ## a release of HEAD: built twice, checked, installed in empty environments and used there
-	@$(BIN)/python -m tools.try_release
+	@$(BIN)/python -m tools.try_release $(TRY)
 
 # By hand: a sample of 200 takes some minutes. Its libraries are not in the lock, which everybody installs.
 ROOM ?= resolve
