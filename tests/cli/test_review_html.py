@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir
@@ -24,7 +23,7 @@ from support.reviews import CASES, PRICES, ROOT, all_examples, example_review
 
 from inferstack.cli import main
 from inferstack.cli.review import words
-from inferstack.cli.review.html import as_html, bars, page, source_url
+from inferstack.cli.review.html import as_html, bars, source_url
 from inferstack.facts.scaling import InstanceCounts
 from inferstack.review.page import Review, review
 from inferstack.review.page.data import Needs
@@ -322,17 +321,6 @@ def test_only_a_page_has_links(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["review", "--source-url", "{file}"])
     assert "--source-url needs --format html" in capsys.readouterr().err
-
-
-def test_without_jinja2_the_command_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    page._environment.cache_clear()
-    assert main(["review", "model_specs", "--region", "us-east-1", "--format", "html"]) == 1
-    found = capsys.readouterr()
-    assert found.out == ""
-    assert "pip install 'inferstack[html]'" in found.err
 
 
 # ---------------------------------------------------------------- hostile specs

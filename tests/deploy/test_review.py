@@ -4,11 +4,16 @@ import re
 import shutil
 import sys
 import zipfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from string import Template
 
 import cmarkgfm
 import pytest
 from support.pipelines import (
+    IN_GITHUB,
+    PAGES_URL,
     ROOT,
     SPEC,
     Repository,
@@ -23,7 +28,6 @@ from support.pipelines import (
 BEFORE = SPEC.replace("ARCHIVE", "one")
 NEW_WEIGHTS = SPEC.replace("ARCHIVE", "two")
 WRONG = BEFORE.replace("max_capacity: 4", "max_capacity: 1")
-IN_GITHUB = {"github.token": "token", "github.event.pull_request.number": "7"}
 
 
 @pytest.fixture
@@ -55,8 +59,15 @@ def gitlab(repository: Repository, steps: list[Step] | None = None, **more: str)
         "CI_PROJECT_ID": "1",
         "CI_MERGE_REQUEST_IID": "7",
         "CI_PROJECT_DIR": str(repository.folder),
+        "CI_PROJECT_URL": "https://gitlab.com/acme/models",
+        "CI_COMMIT_SHA": "0a1b2c3",
     }
-    run = gitlab_steps("review") if steps is None else steps
+    run = [
+        replace(
+            it, environment={key: Template(text).substitute(project) for key, text in it.environment.items()}
+        )
+        for it in (gitlab_steps("review") if steps is None else steps)
+    ]
     return repository.run(run, CI_MERGE_REQUEST_DIFF_BASE_SHA=base, **project, **more)
 
 
@@ -80,7 +91,34 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     assert comment.count("\n- changes: replaces Model and EndpointConfig; removes ExecutionPolicy") == 2
     assert comment.count("; nothing else changes\n") == 2
     assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
-    assert (repository.calls / "summary.md").read_text("utf-8") == comment
+    summary = (repository.calls / "summary.md").read_text("utf-8")
+    assert summary == f"[The review as a page]({PAGES_URL})\n\n{comment}"
+
+
+@pytest.mark.parametrize(
+    ("review", "blob"),
+    [
+        (github, "https://github.com/acme/models/blob/0a1b2c3"),
+        (gitlab, "https://gitlab.com/acme/models/-/blob/0a1b2c3"),
+    ],
+    ids=["github", "gitlab"],
+)
+def test_each_stage_has_a_page_that_leads_to_the_lines_of_its_spec(
+    repository: Repository, review: Callable[[Repository], tuple[int, str]], blob: str
+) -> None:
+    repository.propose(NEW_WEIGHTS)
+    status, printed = review(repository)
+    assert status == 0, printed
+    for stage in ("test", "prod"):
+        page = (repository.folder / "review-pages" / f"review-{stage}.html").read_text("utf-8")
+        assert f"bert-{stage}" in page
+        assert f'href="{blob}/model_specs/bert.yaml#L5"' in page
+
+
+def test_without_stages_there_is_one_page(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    action(repository)
+    assert [it.name for it in (repository.folder / "review-pages").iterdir()] == ["review.html"]
 
 
 def test_what_another_version_of_inferstack_changes_is_shown(repository: Repository) -> None:
@@ -250,7 +288,7 @@ def test_a_review_leaves_nothing_behind(repository: Repository) -> None:
     repository.propose(WRONG)
     github(repository)
     assert repository.git("worktree", "list").count("\n") == 0
-    assert repository.git("status", "--porcelain") == "?? review.md"
+    assert repository.git("status", "--porcelain").split("\n") == ["?? review-pages/", "?? review.md"]
 
 
 def test_gitlab_has_a_report_and_a_comment(repository: Repository) -> None:

@@ -11,6 +11,7 @@ import yaml
 from cfnlint.decode.cfn_yaml import load
 from support.pipelines import (
     DOCS,
+    IN_GITHUB,
     ROOT,
     action_steps,
     codebuild_steps,
@@ -22,7 +23,6 @@ from support.validators import cfn_lint_findings, validate_findings
 
 BIN = Path(sys.executable).parent
 GITLAB = DOCS / "gitlab" / ".gitlab-ci.yml"
-PULL_REQUEST = {"github.token": "token", "github.event.pull_request.number": "7"}
 OWN = ROOT / ".github" / "workflows"
 SCHEMAS = {
     "docs/pipelines/github/*.yml": "vendor.github-workflows",
@@ -88,8 +88,8 @@ def _as_in_a_repository(script: str) -> str:
 
 
 def test_the_action_runs_the_commands_of_the_workflow() -> None:
-    in_action = [step.script for step in action_steps(PULL_REQUEST)]
-    in_workflow = [step.script for step in github_steps("github/inferstack-review.yml", PULL_REQUEST)]
+    in_action = [step.script for step in action_steps(IN_GITHUB)]
+    in_workflow = [step.script for step in github_steps("github/inferstack-review.yml", IN_GITHUB)]
     assert [_as_in_a_repository(it) for it in in_action[1:]] == in_workflow[1:]
 
 

@@ -52,6 +52,18 @@ _INPUT = re.compile(r"\$\[\[ inputs\.(\w+) \]\]")
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
+PAGES_URL = "https://github.com/acme/models/actions/runs/1/artifacts/2"
+# What the review asks GitHub for, and where its pages are.
+IN_GITHUB = {
+    "github.token": "token",
+    "github.event.pull_request.number": "7",
+    "github.server_url": "https://github.com",
+    "github.repository": "acme/models",
+    "github.sha": "0a1b2c3",
+    "steps.pages.outputs.artifact-url": PAGES_URL,
+}
+
+
 @dataclass
 class Step:
     """One command of a pipeline, and whether it runs even after another has failed."""

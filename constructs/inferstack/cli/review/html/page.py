@@ -17,7 +17,6 @@ from inferstack.cli.report import product_version
 from inferstack.cli.review import words
 from inferstack.cli.review.html import bars, boxes
 from inferstack.cli.review.html.source_links import SourceUrl, links_of
-from inferstack.cli.terminal import Refusal
 from inferstack.problems import on_one_line
 from inferstack.problems.words import listed
 from inferstack.review.page import Finding, Review, Reviewed
@@ -35,11 +34,7 @@ _MOST_NOTES = 6
 
 
 def as_html(review: Review, url: SourceUrl | None = None) -> str:
-    """The whole page, in ASCII: it is the same in every encoding that a terminal or a file may have.
-
-    Raises:
-        Refusal: when jinja2 is not installed.
-    """
+    """The whole page, in ASCII: it is the same in every encoding that a terminal or a file may have."""
     environment = _environment()
     assets = _assets(environment)
     page = environment.get_template("page.html.j2").render(
@@ -53,10 +48,8 @@ def as_html(review: Review, url: SourceUrl | None = None) -> str:
 
 @cache
 def _environment() -> "jinja2.Environment":
-    try:
-        import jinja2  # noqa: PLC0415 - comes with an extra
-    except ModuleNotFoundError:
-        raise Refusal("a page needs jinja2; run: pip install 'inferstack[html]'") from None
+    import jinja2  # noqa: PLC0415 - other formats do without
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("inferstack.cli.review.html"),
         autoescape=True,
@@ -78,7 +71,7 @@ def _environment() -> "jinja2.Environment":
 
 def _assets(environment: "jinja2.Environment") -> Mapping[str, "Markup"]:
     """The style and the script, and the policy that allows nothing but them."""
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+    from markupsafe import Markup  # noqa: PLC0415 - other formats do without
 
     loader = environment.loader
     assert loader is not None
@@ -106,7 +99,7 @@ def _shown(value: object) -> object:
 
 def _said(text: str) -> "Markup":
     """A sentence, with what is in backticks as code."""
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+    from markupsafe import Markup  # noqa: PLC0415 - other formats do without
 
     parts = on_one_line(text).split("`")
     if len(parts) % 2 == 0:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # review.sh BASE [STAGE...] prints, as Markdown, what merging into the commit BASE would deploy.
 # The status is 1 if a spec has errors or AWS would refuse the update; the report is complete even then.
+# With PAGES, the folder gets the same as a page for each stage; SOURCE_URL is the address of a line on the web.
 set -euo pipefail
 base=$1
 shift
@@ -11,6 +12,11 @@ trap 'rm -rf "$work"; git worktree prune' EXIT
 git worktree add --quiet --detach "$work/base" "$base"
 
 [ $# -gt 0 ] || set -- '' # the specs as they stand
+
+review() { # STAGE FORMAT [OPTION...]: prints the stage's review
+  inferstack review "$specs" ${1:+--stage "$1"} --region "$region" --base "$base" --base-program "$program" \
+    --format "${@:2}"
+}
 
 templates() { # PROGRAM STAGE FOLDER: writes the stage's templates to the folder; none if a spec has errors
   "$1" render "$specs" ${2:+--stage "$2"} --region "$region" --format yaml --out "$3" >&2
@@ -32,8 +38,11 @@ for stage in "$@"; do
   before=$work/before/$stage after=$work/after/$stage
   mkdir -p "$before" "$after"
   [ -z "$stage" ] || printf '## %s\n\n' "$stage"
-  inferstack review "$specs" ${stage:+--stage "$stage"} --region "$region" --base "$base" --base-program "$program" \
-    --format markdown || status=1
+  review "$stage" markdown || status=1
+  if [ -n "${PAGES-}" ]; then
+    mkdir -p "$PAGES"
+    review "$stage" html ${SOURCE_URL:+--source-url "$SOURCE_URL"} >"$PAGES/review${stage:+-$stage}.html" || status=1
+  fi
   if (cd "$work/base" && templates "$program" "$stage" "$before") && templates inferstack "$stage" "$after"; then
     # A resource has not changed if only its source in the spec has.
     changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
