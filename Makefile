@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release check unit site mutate lock clean
+.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release test-site check unit site mutate lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -33,6 +33,9 @@ test-editor: $(READY) $(NPM) ## completion and problems, from the language serve
 site: $(READY) $(NPM) ## the pages of docs/ as a website in build/site/; a link that leads nowhere is an error
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all docs build/site
 	@echo 'build/site/index.html'
+
+test-site: $(READY) $(NPM) ## the website: its links, its diagrams, and that it needs no network
+	@$(BIN)/python -m pytest tests/site
 
 # Of the machine, since Playwright's own is a download of hundreds of megabytes. Without one, nothing is tested and
 # that is said; with BROWSER_REQUIRED=1 it is an error.
