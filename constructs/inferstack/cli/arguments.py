@@ -40,6 +40,9 @@ _COMMANDS = {
 adds its arguments."""
 
 
+_MOST = 86_400
+
+
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parses the words of a command line; the command's function is ``run`` of the result.
 
@@ -141,6 +144,17 @@ def _region(name: str) -> str:
         hint = did_you_mean(name, regions.names(), "write one like us-east-1")
         raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
     return name
+
+
+def positive_number(written: str) -> float:
+    """A positive number, in seconds no more than a day, and for a budget as much."""
+    try:
+        number = float(written)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= _MOST:
+        raise argparse.ArgumentTypeError(f"{written} is not a positive number, up to {_MOST}")
+    return number
 
 
 def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from inferstack.check.load import LoadedSpec, load_spec
-from inferstack.cli.arguments import add_region
+from inferstack.cli.arguments import add_region, positive_number
 from inferstack.cli.choice import blocks_of, chosen_by, only_block
 from inferstack.cli.endpoint_load import measure_endpoint
 from inferstack.cli.measured import Goal, loads, show_points, write_measurements
@@ -53,11 +53,11 @@ def _add_load(command: argparse.ArgumentParser) -> None:
     add("--body", metavar="FILE", type=Path, help="send this, instead of what the declared inputs suggest")
     add("--content-type", metavar="TYPE", help="with --body: its content type, as `inferstack body` says it")
     window = f"a run ends when three windows of so many seconds agree ({_WINDOW:g})"
-    add("--window", metavar="S", type=_seconds, default=_WINDOW, help=window)
+    add("--window", metavar="S", type=positive_number, default=_WINDOW, help=window)
     longest = f"or after so many seconds ({_LONGEST:g})"
-    add("--longest", metavar="S", type=_seconds, default=_LONGEST, help=longest)
+    add("--longest", metavar="S", type=positive_number, default=_LONGEST, help=longest)
     timeout = f"seconds to wait for the start, for loading, and for each answer ({_SECONDS:g})"
-    add("--timeout", metavar="S", type=_seconds, default=_SECONDS, help=timeout)
+    add("--timeout", metavar="S", type=positive_number, default=_SECONDS, help=timeout)
     add("--component", metavar="NAME", help="choose this inference component")
     add("--model", metavar="NAME", help="choose this entry of `models`")
     add("--target-model", metavar="ARCHIVE", help="choose this archive of a multi-model endpoint")
@@ -79,7 +79,7 @@ def _add_endpoint(command: argparse.ArgumentParser) -> None:
     requests = f"the most requests to send, in all ({_MOST_REQUESTS:,})"
     add("--requests", metavar="N", type=_count, default=_MOST_REQUESTS, help=requests)
     budget = "stop before its instances have cost so much meanwhile, in the currency of the prices"
-    add("--budget", metavar="X", type=_seconds, help=budget)
+    add("--budget", metavar="X", type=positive_number, help=budget)
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     add_region(command)
 
@@ -134,16 +134,6 @@ def _tried(written: str) -> tuple[str, ...]:
         if name not in TRIED:
             raise argparse.ArgumentTypeError(f"{name!r} cannot be tried; {choose(name, list(TRIED))}")
     return names
-
-
-def _seconds(written: str) -> float:
-    try:
-        seconds = float(written)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86400:
-        raise argparse.ArgumentTypeError(f"{written} is not a positive number, up to 86400")
-    return seconds
 
 
 def rehearsal_of(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[PlacedTriton, Rehearsal]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from inferstack.catalog.triton_container import Release
 from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.arguments import positive_number
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
 from inferstack.cli.packing import as_deployed, block_for, file_place, inspected, problems_of
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
@@ -29,7 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("spec", metavar="SPEC", type=Path, help="spec file")
     add("--stage", help="choose this stage of the spec")
     timeout = f"seconds to wait for the start, for loading, and for each answer (default: {_SECONDS:g})"
-    add("--timeout", metavar="S", type=_seconds, default=_SECONDS, help=timeout)
+    add("--timeout", metavar="S", type=positive_number, default=_SECONDS, help=timeout)
     python = "interpreter with nvidia-pytriton and what the models import (default: this one)"
     add("--python", metavar="FILE", type=Path, default=Path(sys.executable), help=python)
     allow = "also allow files from this folder, besides the spec's own"
@@ -50,16 +51,6 @@ def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
     # The lock is ignored: what is rehearsed is what will be uploaded, not what was.
     return _rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
-
-
-def _seconds(written: str) -> float:
-    try:
-        seconds = float(written)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86400:
-        raise argparse.ArgumentTypeError(f"{written} is not a positive number of seconds")
-    return seconds
 
 
 def _rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
