@@ -1,9 +1,10 @@
 """The configuration of a model that answers most requests within a latency limit, in few measurements.
 
-Four corners come first, which are also what people compare: as little as possible, dynamic batching, several
-instances, and both. From the two best, settings are changed while that helps, one at a time or two that make
-up for each other; not more than a quarter of the grid is measured. How many users at once a configuration can
-serve within the limit follows from Little's law: where it is saturated, its latency grows with the users.
+Four corners come first, which are also what people compare: as little as possible, dynamic batching,
+several instances, and both; then batches that the users fill. From the best, settings are changed while
+that helps, one at a time or two that make up for each other; not more than a quarter of the grid is
+measured. How many users at once a configuration can serve within the limit follows from Little's law:
+where it is saturated, its latency grows with the users.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -103,7 +104,8 @@ _MOVES: tuple[Move, ...] = (
     {"delay": 1},
     {"delay": -1},
 )
-_CLIMBED, _PROMISING = 2, 0.5
+_CLIMBED, _PROMISING = 3, 0.5
+_PARTS = (1, 2, 4)
 _SHARE, _AT_LEAST = 0.25, 12
 """How much of the grid may be measured."""
 
@@ -119,22 +121,31 @@ class _Search:
         self._rates: dict[Configuration, float] = {}
 
     def run(self) -> None:
-        corners = sorted(self._corners(), key=self._rate, reverse=True)
-        for corner in corners[:_CLIMBED]:
-            if self._rate(corner) >= _PROMISING * max(self._rates.values()):
-                self._climb(corner)
-        self._fitted()
+        for corner in self._corners():
+            self._rate(corner)
+        self._fill()
+        fastest = sorted(self._rates, key=self._rate, reverse=True)
+        for start in fastest[:_CLIMBED]:
+            if self._rate(start) >= _PROMISING * max(self._rates.values()):
+                self._climb(start)
+        self._fill()
         self._fewer_users()
 
-    def _fitted(self) -> None:
-        """Few users do not fill large batches: they may get more where one that they fill waits for them."""
+    def _fill(self) -> None:
+        """Batches of the best that wait until users fill them: all users at once, or a part while others are
+        computed. More users than the best has fill larger ones, which may even be faster.
+        """
         best = best_of(list(self.trials.values()), self._limit)
-        if best is None or not best.configuration.batch:
+        if best is None:
             return
-        share = best.users // best.configuration.instances
-        full = max((it for it in self._space.batches if it <= share), default=0)
-        if 0 < full < best.configuration.batch:
-            self._climb(replace(best.configuration, batch=full, delay=self._space.delays[-1]))
+        made, place = best.configuration, self._space.users.index(best.users)
+        for users in self._space.users[place : place + 2]:
+            for parts in _PARTS:
+                share = users // made.instances // parts
+                batch = max((it for it in self._space.batches if it <= share), default=0)
+                if batch:
+                    waiting = replace(made, batch=batch, delay=self._space.delays[-1])
+                    self._note(self._trial(waiting, users))
 
     def _corners(self) -> Iterator[Configuration]:
         """Without and with each of the two. Several instances share the processors from the beginning."""
@@ -182,9 +193,14 @@ class _Search:
     def _rate(self, configuration: Configuration) -> float:
         """The highest rate of a configuration within the limit; 0 if it has none."""
         if configuration not in self._rates:
-            trials = [it for it in self._by_users(configuration) if it.within(self._limit)]
-            self._rates[configuration] = max((it.per_second for it in trials), default=0.0)
+            self._rates[configuration] = 0.0
+            for trial in self._by_users(configuration):
+                self._note(trial)
         return self._rates[configuration]
+
+    def _note(self, trial: Trial) -> None:
+        rate = trial.per_second if trial.within(self._limit) else 0.0
+        self._rates[trial.configuration] = max(rate, self._rates.get(trial.configuration, 0.0))
 
     def _by_users(self, configuration: Configuration) -> Iterator[Trial]:
         """Trials of a configuration with as many users as the limit may allow."""
