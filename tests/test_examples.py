@@ -20,7 +20,9 @@ CARELESS = DOCS / "examples" / "careless.yaml"
 UNSIZED = DOCS / "examples" / "sizing" / "bert.yaml"
 # The page on constructs shows how a warning is acknowledged.
 WARNED = {"constructs": ["IS820"]}
+APPS = sorted({f"{it.parent.relative_to(ROOT)}" for it in (DOCS / "examples" / "apps").rglob("*.yaml")})
 FOLDERS = (
+    *APPS,
     "model_specs",
     "tests/shapes",
     "docs/examples/greeting",

@@ -13,6 +13,7 @@ import inferstack.constructs
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "constructs.md"
+APPS = ROOT / "docs" / "examples" / "apps"
 USE = HERE / "typed_use.py"
 
 
@@ -48,11 +49,13 @@ def _is_cdks_own(message: str) -> bool:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Copies, so that no folder with a configuration contains them; and the examples of docs/constructs.md."""
+    """Copies, so that no folder with a configuration contains them; the examples of docs/constructs.md; the apps."""
     folder = tmp_path_factory.mktemp("typed")
     (folder / USE.name).write_text(USE.read_text("utf-8"), "utf-8")
     (folder / "page.py").write_text("\n".join(code_blocks(PAGE, "python")), "utf-8")
-    return [folder / USE.name, folder / "page.py"]
+    for app in APPS.glob("*/app.py"):
+        (folder / f"app_{app.parent.name.replace('-', '_')}.py").write_text(app.read_text("utf-8"), "utf-8")
+    return sorted(folder.iterdir())
 
 
 def test_mypy_takes_what_users_write(programs: list[Path]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from emulator.beliefs import BELIEFS
 from emulator.clients import EmulatedAws
-from emulator.deploying import deploy, destroy
+from emulator.deploying import deploy, destroy, failures
 
 EMULATOR = Path(__file__).parents[1] / "emulator"
 
@@ -41,6 +41,33 @@ def test_a_type_that_it_does_not_know_is_refused(aws: EmulatedAws) -> None:
     template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
     with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::SQS::Queue\]"):
         deploy(aws, "stack", template)
+
+
+NETWORK = {
+    "Net": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+    "Group": {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "models", "VpcId": {"Ref": "Net"}},
+    },
+}
+
+
+def test_what_is_only_recorded_is_held_against_the_registry_and_has_its_ids(aws: EmulatedAws) -> None:
+    values = {
+        "Net": {"Ref": "Net"},
+        "Group": {"Ref": "Group"},
+        "GroupId": {"Fn::GetAtt": ["Group", "GroupId"]},
+    }
+    outputs = {name: {"Value": value} for name, value in values.items()}
+    assert deploy(aws, "stack", {"Resources": NETWORK, "Outputs": outputs}) == "CREATE_COMPLETE"
+    [stack] = aws.client("cloudformation").describe_stacks(StackName="stack")["Stacks"]
+    found = {it["OutputKey"]: it["OutputValue"] for it in stack["Outputs"]}
+    assert re.fullmatch(r"vpc-\w{17}", found["Net"])
+    assert found["GroupId"] == found["Group"]
+    wrong = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlocks": ["10.0.0.0/16"]}}
+    assert deploy(aws, "other", {"Resources": {"Net": wrong}}) == "ROLLBACK_COMPLETE"
+    [reason] = failures(aws, "other")
+    assert "'CidrBlocks' was unexpected" in reason
 
 
 TEMPLATES = {

@@ -112,6 +112,10 @@ class Evaluation:
             raise invalid_template(f"No export named {name} found.")
         return self.exports[name]
 
+    def _zones(self, written: Any) -> list[str]:
+        region = self.value(written) or self.parameters["AWS::Region"]
+        return [f"{region}{letter}" for letter in "abc"]
+
     def _looked_up(self, written: list[Any]) -> Any:
         found: Any = self.template.get("Mappings", {})
         for key in map(self.value, written):
@@ -132,6 +136,7 @@ _FUNCTIONS: Mapping[str, Callable[[Evaluation, Any], Any]] = {
     "Fn::If": Evaluation._chosen,
     "Fn::FindInMap": Evaluation._looked_up,
     "Fn::ImportValue": Evaluation._imported,
+    "Fn::GetAZs": Evaluation._zones,
     "Fn::Split": lambda self, written: str(self.value(written[1])).split(written[0]),
     "Fn::Base64": lambda self, written: base64.b64encode(str(self.value(written)).encode()).decode(),
     "Fn::ToJsonString": lambda self, written: json.dumps(self.value(written)),

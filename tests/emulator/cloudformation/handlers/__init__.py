@@ -1,6 +1,6 @@
 """The resource types that the emulator can deploy. It refuses all others, so nothing is silently left out."""
 
-from emulator.cloudformation.handlers import autoscaling, cloudwatch, iam, others, sagemaker
+from emulator.cloudformation.handlers import autoscaling, cloudwatch, iam, others, recorded, sagemaker
 from emulator.cloudformation.handlers.base import Handler
 
 _HANDLERS: dict[str, Handler] = {
@@ -9,6 +9,7 @@ _HANDLERS: dict[str, Handler] = {
     **cloudwatch.HANDLERS,
     **iam.HANDLERS,
     **others.HANDLERS,
+    **recorded.HANDLERS,
 }
 
 

@@ -1,0 +1,174 @@
+"""The example apps, each deployed by the real CDK CLI into an account that has what the app expects there."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from emulator.clients import EmulatedAws
+from emulator.deploying import deploy
+from support.cdk_cli import ROOT, Project
+from support.iam import allows
+
+from inferstack.check.load import parse_spec
+from inferstack.resolve import resolve_template
+
+APPS = ROOT / "docs" / "examples" / "apps"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What must be true of the account once the app is deployed."""
+
+    made: Callable[[EmulatedAws], None]
+    given: str = ""
+    """The spec of an endpoint that another stack has made before."""
+
+
+# ---------------------------------------------------------------- what is there before, and afterwards
+
+
+def give(aws: EmulatedAws, spec: str) -> None:
+    """Deploys an endpoint as its own team does."""
+    loaded = parse_spec(yaml.safe_load(spec))
+    made = resolve_template(loaded.spec, region=aws.region, source_of=loaded.source_of)
+    assert deploy(aws, "given", made) == "CREATE_COMPLETE"
+
+
+def ids(aws: EmulatedAws, stack: str, type_name: str) -> list[str]:
+    """What `Ref` returns for the resources of one type."""
+    found = aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
+    return [it["PhysicalResourceId"] for it in found if it["ResourceType"] == type_name]
+
+
+def policies(aws: EmulatedAws, role_arn: str) -> Iterator[Mapping[str, Any]]:
+    """The documents of a role's policies."""
+    iam, role = aws.client("iam"), role_arn.rpartition("/")[2]
+    for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
+        yield iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    for it in iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
+        version = iam.get_policy(PolicyArn=it["PolicyArn"])["Policy"]["DefaultVersionId"]
+        found = iam.get_policy_version(PolicyArn=it["PolicyArn"], VersionId=version)
+        yield found["PolicyVersion"]["Document"]
+
+
+def may(aws: EmulatedAws, role_arn: str, action: str, resource: str) -> bool:
+    """Whether a role may do something."""
+    return any(allows(it, action, resource) for it in policies(aws, role_arn))
+
+
+# ---------------------------------------------------------------- one function for each app
+
+
+def network(aws: EmulatedAws) -> None:
+    sagemaker = aws.client("sagemaker")
+    endpoint = sagemaker.describe_endpoint(EndpointName="propensity")
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+    model = sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
+    [key], [bucket] = ids(aws, "Platform", "AWS::KMS::Key"), ids(aws, "Platform", "AWS::S3::Bucket")
+    subnets = ids(aws, "Platform", "AWS::EC2::Subnet")
+    assert len(subnets) == 2
+    assert sorted(model["VpcConfig"]["Subnets"]) == sorted(subnets)
+    assert model["VpcConfig"]["SecurityGroupIds"] == ids(aws, "Propensity", "AWS::EC2::SecurityGroup")
+    assert model["PrimaryContainer"]["ModelDataUrl"] == f"s3://{bucket}/propensity/model.tar.gz"
+    role, key_arn = model["ExecutionRoleArn"], config["KmsKeyId"]
+    assert key_arn.endswith(f":key/{key}")
+    assert may(aws, role, "kms:Decrypt", key_arn)
+    assert may(aws, role, "s3:GetObject", f"arn:aws:s3:::{bucket}/propensity/model.tar.gz")
+    assert not may(aws, role, "s3:GetObject", f"arn:aws:s3:::{bucket}/other/model.tar.gz")
+
+
+SHARED = """
+kind: inference-components
+endpoint_name: shared-gpus
+variant:
+  instance_type: ml.g6e.2xlarge
+  initial_instance_count: 2
+  managed_instance_scaling: {status: ENABLED, min_instance_count: 2, max_instance_count: 6}
+inference_components:
+  translations:
+    specification:
+      container: {image: {framework: djl-lmi, version: 0.36.0}, artifact_url: s3://acme-models/translations/model.tar.gz}
+      compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 16384}
+execution_role:
+  statements: [{action: ["s3:GetObject"], resource: ["arn:aws:s3:::acme-models/*"]}]
+"""
+
+
+def shared_endpoint(aws: EmulatedAws) -> None:
+    sagemaker = aws.client("sagemaker")
+    found = sagemaker.list_inference_components(EndpointNameEquals="shared-gpus")["InferenceComponents"]
+    assert {it["InferenceComponentName"] for it in found} == {"translations", "summaries"}
+    [target] = aws.client("application-autoscaling").describe_scalable_targets(ServiceNamespace="sagemaker")[
+        "ScalableTargets"
+    ]
+    assert (target["ResourceId"], target["MaxCapacity"]) == ("inference-component/summaries", 3)
+    [web] = ids(aws, "Summaries", "AWS::IAM::Role")
+    theirs, ours = (
+        f"arn:aws:sagemaker:{aws.region}:123456789012:inference-component/{it}"
+        for it in ("translations", "summaries")
+    )
+    assert may(aws, web, "sagemaker:InvokeEndpoint", ours)
+    assert not may(aws, web, "sagemaker:InvokeEndpoint", theirs)
+
+
+FRAUD = """
+kind: single-model
+endpoint_name: fraud-scores
+model: {image: {framework: xgboost, version: 1.7-1}, model_data_url: s3://acme-models/fraud-scores/model.tar.gz}
+variant: {instance_type: ml.m5.large, initial_instance_count: 2}
+alarms: false
+dashboard: false
+"""
+
+
+def alarms(aws: EmulatedAws) -> None:
+    cloudwatch = aws.client("cloudwatch")
+    found = cloudwatch.describe_alarms()["MetricAlarms"]
+    [topic] = ids(aws, "Oncall", "AWS::SNS::Topic")
+    assert {"Invocation5XXErrors", "ModelLatency", "Invocations"} <= {it["MetricName"] for it in found}
+    for alarm in found:
+        dimensions = {it["Name"]: it["Value"] for it in alarm["Dimensions"]}
+        assert dimensions == {"EndpointName": "fraud-scores", "VariantName": "AllTraffic"}
+        assert alarm["AlarmActions"] == [topic]
+    [dashboard] = cloudwatch.list_dashboards()["DashboardEntries"]
+    body = cloudwatch.get_dashboard(DashboardName=dashboard["DashboardName"])["DashboardBody"]
+    assert '"fraud-scores"' in json.dumps(json.loads(body))
+    assert len(aws.client("sagemaker").list_endpoints()["Endpoints"]) == 1
+
+
+CASES: Mapping[str, Case] = {
+    "alarms": Case(alarms, given=FRAUD),
+    "network": Case(network),
+    "shared-endpoint": Case(shared_endpoint, given=SHARED),
+}
+
+
+def test_every_app_is_tried() -> None:
+    assert {it.name for it in APPS.iterdir()} == CASES.keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_app_is_deployed(name: str, aws: EmulatedAws, tmp_path: Path) -> None:
+    case, project = CASES[name], app(name, aws, tmp_path)
+    assert project.bootstrap().status == 0
+    if case.given:
+        give(aws, case.given)
+    synth = project.cdk("synth", "--quiet", "--strict", "--no-validation")
+    assert (synth.status, "arning" in synth.output) == (0, False), synth.output
+    deployed = project.deploy()
+    assert deployed.status == 0, deployed.output
+    case.made(aws)
+    assert "(no changes)" in project.deploy().output
+
+
+def app(name: str, aws: EmulatedAws, folder: Path) -> Project:
+    """A copy of an app, and the CDK CLI."""
+    project = Project(folder, aws)
+    shutil.rmtree(project.folder)
+    shutil.copytree(APPS / name, project.folder)
+    return project
