@@ -109,6 +109,8 @@ def test_what_another_stack_has_reaches_the_endpoint_by_imports() -> None:
     (key,) = of_type(made["Platform"], "AWS::KMS::Key")
     volumes = only(made["Propensity"], "AWS::SageMaker::EndpointConfig")["KmsKeyId"]
     assert exported[volumes["Fn::ImportValue"]] == {"Fn::GetAtt": [key, "Arn"]}
+    statements = only(made["Propensity"], "AWS::IAM::ManagedPolicy")["PolicyDocument"]["Statement"]
+    assert [volumes] in [it["Resource"] for it in statements if it["Sid"] == "DecryptFiles"]
 
 
 def test_new_projects_of_cdk_read_the_outputs_of_the_other_stack_instead() -> None:
