@@ -1,6 +1,7 @@
 """``inferstack pack``: specs and traffic in, instance hours out."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,35 @@ def test_a_table_fits_a_terminal_and_prices_come_from_their_file(capsys: Capture
     assert "hand-over: 4 instances for 17 minutes, first at 12:00," in out
     assert "prices in USD: us-east-1, read on 2026-11-23 from a list" in out
     assert err == ""
+
+
+def test_a_repeated_day_shows_the_hand_over_at_midnight(capsys: Capture) -> None:
+    once = found(capsys, str(CHAT), "--traffic", "halves.csv")
+    twice = found(capsys, str(CHAT), "--traffic", "halves.csv", "--days", "2")
+    assert twice["minutes"] == 2 * once["minutes"]
+    shared = [it["with_delays"]["instance_minutes"]["shared"] for it in (once, twice)]
+    # Three hand-overs instead of one take more than twice as much.
+    assert shared[1] > 2 * shared[0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (("max_capacity", "max_instance_count"), "400,000,000 copies at once are more than can be simulated"),
+        (
+            ("min_instance_count", "max_instance_count"),
+            "2,000,000,000 instances are more than can be simulated",
+        ),
+    ],
+)
+def test_more_than_can_be_simulated_is_said(keys: tuple[str, str], said: str, capsys: Capture) -> None:
+    text = CHAT.read_text("utf-8")
+    for key in keys:
+        text = re.sub(rf"{key}: \d+", f"{key}: 2000000000", text)
+    Path("huge.yaml").write_text(text)
+    Path("busy.csv").write_text("time,llama2-europe,llama2-america\n0,1000000000,1000000000\n")
+    assert main(["pack", "huge.yaml", "--traffic", "busy.csv"]) == 1
+    assert f"travel-chat: {said}, 5,000; check targets, limits and traffic" in capsys.readouterr().err
 
 
 def test_data_for_programs_have_minutes_and_costs(capsys: Capture) -> None:
@@ -360,6 +390,9 @@ def test_what_is_wrong_or_missing_is_said(case: str, capsys: Capture) -> None:
     [
         ("--startup", "-1"),
         ("--startup", "x"),
+        ("--days", "0"),
+        ("--days", "32"),
+        ("--days", "1" * 5000),
         ("--seconds", "nan"),
         ("--seconds", "0"),
         ("--model-memory", "a="),

@@ -54,7 +54,47 @@ def test_without_prices_it_says_how_to_get_them(capsys: pytest.CaptureFixture[st
     found = capsys.readouterr()
     assert "inferstack prices update --region REGION" in found.err
     assert found.out.splitlines()[1].split()[-3:] == ["-", "-", "-"]
-    assert "2 users can send at most 1200 requests a minute" in found.out
+    assert "ml.g5.xlarge base: one number of users only (2): measure with more" in found.out
+
+
+SEVERAL = """\
+configuration,instance_type,requests_per_minute,p95_ms,users
+base,ml.g5.xlarge,1000,60,1
+base,ml.g5.xlarge,2000,120,4
+base,ml.g5.xlarge,2200,480,16
+"""
+
+
+def test_several_numbers_of_users_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("several.csv").write_text(SEVERAL)
+    several = ["size", "bert.yaml", "--measurements", "several.csv"]
+    assert main(several) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[:5] for line in out.splitlines()[1:4]] == [
+        ["14", "ml.g5.xlarge", "base,", "16", "users"],
+        ["15", "ml.g5.xlarge", "base,", "4", "users"],
+        ["30", "ml.g5.xlarge", "base,", "1", "user"],
+    ]
+    # Of each configuration, only the best row is doubted: the rate rose by a tenth.
+    assert [line for line in out.splitlines() if line.startswith("ml.g5.xlarge base, ")] == [
+        "ml.g5.xlarge base, 16 users: the rate still rose with the last step, from 4 to 16 users: "
+        "measure with more"
+    ]
+    assert main([*several, "--choose", "ml.g5.xlarge base, 1 user"]) == 0
+    assert "at 1 user, the load was the limit, not the instance" in capsys.readouterr().out
+    assert main([*several, "--choose", "base", "--format", "json"]) == 0
+    assert [it["users"] for it in json.loads(capsys.readouterr().out)] == [16, 4, 1]
+
+
+def test_files_of_single_runs_are_put_together(capsys: pytest.CaptureFixture[str]) -> None:
+    first, *rows = SEVERAL.splitlines(keepends=True)
+    for number, row in enumerate(rows):
+        Path(f"{number}.csv").write_text(first + row)
+    files = [it for number in (0, 1, 1) for it in ("--measurements", f"{number}.csv")]
+    assert main(["size", "bert.yaml", *files]) == 0
+    out = capsys.readouterr().out
+    assert out.count("15  ") == 1
+    assert "ml.g5.xlarge base, 4 users: the rate still rose with the last step, from 1 to 4 users" in out
 
 
 def test_a_committed_price_file_is_used_for_the_region_of_the_spec(
@@ -195,6 +235,20 @@ def test_a_type_that_the_spec_cannot_have_is_not_written(capsys: pytest.CaptureF
     assert Path("bert.yaml").read_text() == SPEC + OBJECTIVE
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--instances", "0"), "'0' is not a whole number above 0"),
+        (("--instances", "9" * 5000), f"'{'9' * 40}' is not a whole number above 0"),
+        (("--instance-type", "g5.xlarge"), "'g5.xlarge' is no type of SageMaker's, such as ml.g5.xlarge"),
+    ],
+)
+def test_options_have_bounds(words: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*SIZE, *words])
+    assert capsys.readouterr().err.endswith(f"argument {words[0]}: {said}\n")
+
+
 def test_a_diff_is_not_json() -> None:
     with pytest.raises(SystemExit):
         main([*SIZE, "--write", "--format", "json"])
@@ -279,8 +333,11 @@ def test_the_public_file_needs_no_account(capsys: pytest.CaptureFixture[str]) ->
     assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 0
     assert '"source": "index.json"' in Path("inferstack-prices.json").read_text()
     capsys.readouterr()
-    assert main(["prices", "update", "--region", "mars-east-1", "--offer", "index.json"]) == 1
-    assert "no price of hosting for mars-east-1" in capsys.readouterr().err
+    assert main(["prices", "update", "--region", "ap-east-1", "--offer", "index.json"]) == 1
+    assert "no price of hosting for ap-east-1" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["prices", "update", "--region", "mars-east-1", "--offer", "index.json"])
+    assert "argument --region: 'mars-east-1' is not the name of an AWS region" in capsys.readouterr().err
     Path("index.json").write_text("<html>")
     assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 1
     assert "index.json: this is not a price list" in capsys.readouterr().err

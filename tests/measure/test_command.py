@@ -16,8 +16,10 @@ from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point
 from inferstack.sizing.closed_loop import Run
 from inferstack.sizing.measurements import read_measurements
+from inferstack.sizing.prices import NO_PRICES
 from inferstack.sizing.representative import only_ratios
 from inferstack.sizing.search import Trial
+from inferstack.sizing.sizes import Demand, sizes
 from inferstack.sizing.tried import Row
 from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration
@@ -243,16 +245,22 @@ def test_programs_get_all_numbers(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_size_reads_what_is_written_and_doubts_only_what_more_users_may_raise() -> None:
     rates = {1: 10.0, 4: 45.0, 16: 39.0}
-    points = [Point("net", a_run(users, rate)) for users, rate in rates.items()]
-    write_measurements(Path("m.csv"), [*points, Point("other", a_run(4, 10.0))], "ml.m5.large")
+    points = [Point("net", a_run(users, rate, 60_000 * users / 60 / rate)) for users, rate in rates.items()]
+    write_measurements(Path("m.csv"), [*points, Point("other", a_run(4, 10.0, 400.0))], "ml.m5.large")
     found = read_measurements(Path("m.csv"))
-    assert [it.users for it in found] == [None, None, None, 4]
-    assert found[1].configuration == "net, 4 users"
+    assert [(it.configuration, it.users) for it in found] == [
+        ("net", 1),
+        ("net", 4),
+        ("net", 16),
+        ("other", 4),
+    ]
     assert found[1].requests_per_minute == Decimal(2700)
-    assert found[1].latencies[Decimal(99)] == 10
+    assert round(found[1].latencies[Decimal(99)]) == 89
+    doubted = {it.title: bool(it.doubts) for it in sizes(found, Demand(peak=Decimal(1)), NO_PRICES)}
+    assert doubted == {"net, 1 user": True, "net, 4 users": False, "net, 16 users": False, "other": True}
     write_measurements(Path("m.csv"), points[:2], "ml.m5.large", instances=2)
-    assert [it.users for it in read_measurements(Path("m.csv"))] == [None, 4]
-    assert read_measurements(Path("m.csv"))[1].requests_per_minute == 1350
+    halved = read_measurements(Path("m.csv"))
+    assert [(it.requests_per_minute, it.users) for it in halved] == [(300, 1), (1350, 2)]
 
 
 # ---------------------------------------------------------------- what the numbers are worth

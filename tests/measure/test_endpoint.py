@@ -141,10 +141,10 @@ def test_the_load_is_sent_and_the_rate_is_that_of_one_instance(
     assert f"{len(aws.invoked)} requests to 2 x ml.g5.xlarge; 0.00" in err
     assert "USD of their time" in err
     one, four = read_measurements(Path("m.csv"))
-    assert (one.instance_type, one.configuration) == ("ml.g5.xlarge", "ranker, 1 user")
+    assert (one.instance_type, one.configuration) == ("ml.g5.xlarge", "ranker")
     assert float(four.requests_per_minute) == pytest.approx(float(second.split()[1]) / 2, rel=0.01)
-    # `size` would doubt each row of a closed loop; here only one that more users might raise.
-    assert one.users is None
+    # As the rate, the users are those of one instance of the two.
+    assert (one.users, four.users) == (1, 2)
 
 
 def test_a_request_is_made_of_what_the_spec_declares(aws: Aws) -> None:

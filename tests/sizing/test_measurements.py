@@ -1,5 +1,6 @@
 """Every file of a load test that can be read, and what is said about those that cannot."""
 
+import json
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -33,7 +34,7 @@ def test_a_recommendation_job_says_requests_per_second():
     assert found.requests_per_minute == Decimal("450.684")
     assert found.latencies == {50: Decimal("11134.94"), 90: Decimal("12119.56"), 99: Decimal("13762.74")}
     # 88 users who wait 11.1 s send 474 requests a minute at most.
-    assert (found.users, found.is_limited_by_load) == (88, True)
+    assert (found.users, found.keeps_users_waiting) == (88, True)
 
 
 def test_aiperf_needs_to_be_told_what_it_measured():
@@ -62,7 +63,17 @@ def test_a_table_may_have_any_percentiles_and_leave_values_out(tmp_path):
 
 HEAD = "configuration,instance_type,requests_per_minute\n"
 WRONG = {
-    "": ("1:1: IS071: the column `configuration` is missing", "`instance_type` is missing"),
+    "": ("1:1: IS071: the file is empty; name a CSV or JSON file of measurements",),
+    "users\n": ("1:1: IS071: the column `configuration` is missing", "`instance_type` is missing"),
+    "<html>\n": ("the first line is `<html>`, not the names of columns; the columns are `configuration`",),
+    HEAD + '"base,ml.g5.xlarge,1\n': (
+        "2:1: IS071: the line is not CSV: unexpected end of data; check its quotes",
+    ),
+    HEAD + "base,g5.xlarge,1\n": (
+        "`instance_type` is `g5.xlarge`; write a type of SageMaker's, such as `ml.",
+    ),
+    HEAD + "base,ml.g5.xlarge,\n": ("`requests_per_minute` is empty; write a number above 0",),
+    HEAD.replace("\n", ",p95_ms,p95.0_ms\n"): ("the column `p95_ms` occurs twice; keep one of them",),
     HEAD: ("the file holds no measurement",),
     HEAD + "base,ml.g5.xlarge,0\n": ("2:1: IS071: `requests_per_minute` is `0`; write a number above 0",),
     HEAD + "base,ml.g5.xlarge,1e999999999\n,,-3\n": ("`configuration` is empty", "is `-3`"),
@@ -77,7 +88,10 @@ WRONG = {
     "{": ("the file is not JSON",),
     "[" * 100_000: ("the file is not JSON",),
     "[]": ("this JSON is of no known load test; it must have one of the keys `InferenceRecommendations`",),
-    '{"Recommendations": [{}]}': ("`Recommendations` does not have the form of its API",),
+    '{"Recommendations": [{}]}': ("does not have the form of its API: `DeploymentConfiguration` is missing",),
+    '{"InferenceRecommendations": null}': (
+        "`InferenceRecommendations` does not have the form of its API; write",
+    ),
     '{"Recommendations": []}': ("the file holds no measurement; run the load test to its end",),
     '{"InferenceRecommendations": 1}': ("does not have the form of its API",),
     '{"request_throughput": null, "request_latency": 1}': ("which instance it measured",),
@@ -96,7 +110,7 @@ def test_files_that_are_no_text_or_not_there(tmp_path):
     with pytest.raises(SpecError, match="the file cannot be read: No such file"):
         read_measurements(tmp_path / "none.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SpecError, match="the file is not UTF-8 text"):
+    with pytest.raises(SpecError, match="the file is UTF-16"):
         read_measurements(tmp_path / "bytes.csv")
     with (tmp_path / "large.csv").open("wb") as file:
         file.truncate(17 * 1024 * 1024)
@@ -111,6 +125,34 @@ def test_no_text_ends_in_a_traceback(tmp_path_factory, content):
     file = written(tmp_path_factory.mktemp("any"), content)
     with suppress(SpecError):
         read_measurements(file, instance_type="ml.g5.xlarge")
+
+
+EXPORT = (RESULTS / "profile_export_aiperf.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"request_latency": None},
+        {"request_latency": {"p50": float("nan")}},
+        {"request_throughput": {"avg": 0}},
+        {"input_config": {"endpoint": {"model_names": ["a"]}, "loadgen": {"concurrency": 0}}},
+        {"input_config": {"endpoint": {"model_names": ["a"]}, "loadgen": {"concurrency": 10**400}}},
+        {"input_config": {"endpoint": {"model_names": [1]}}},
+    ],
+)
+def test_a_run_of_aiperf_without_answers_is_said(tmp_path, change):
+    file = written(tmp_path, json.dumps(json.loads(EXPORT) | change))
+    with pytest.raises(SpecError, match="`request_throughput` does not have the form of its API") as caught:
+        read_measurements(file, instance_type="ml.g5.xlarge")
+    assert len(str(caught.value)) < 500
+
+
+def test_lines_may_end_as_on_any_machine(tmp_path):
+    for end in ("\r", "\r\n"):
+        file = tmp_path / "ends.csv"
+        file.write_bytes((HEAD + "base,ml.g5.xlarge,5\n").replace("\n", end).encode())
+        assert read_measurements(file)[0].requests_per_minute == 5
 
 
 def written(folder, content):

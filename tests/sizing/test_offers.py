@@ -94,3 +94,49 @@ def test_china_has_its_own_currency():
 
 def test_a_region_that_is_not_in_the_list_has_no_prices():
     assert offer_of(as_products(), "mars-east-1").hosting == {}
+
+
+@pytest.mark.parametrize("price", ["NaN", "-1", "1e999999999", "1,5", "1234567890", "", None])
+def test_a_price_that_no_file_can_hold_is_left_out(price):
+    entry = {"product": product("ml.g5.xlarge"), "terms": {"OnDemand": term(price)}}
+    found = offer_of(from_products([json.dumps(entry)]), "eu-west-1")
+    assert (found.hosting, found.left_out) == ({}, (f"ml.g5.xlarge: a price of {price}",))
+
+
+def test_a_currency_is_three_letters():
+    entry = {"product": product("ml.g5.xlarge"), "terms": {"OnDemand": term("1", currency="dollars")}}
+    found = offer_of(from_products([json.dumps(entry)]), "eu-west-1")
+    assert (found.currency, found.left_out) == ("USD", ("ml.g5.xlarge: priced in dollars, not in USD",))
+
+
+STRANGE = [
+    {"products": {"a": []}, "terms": {"OnDemand": {}}},
+    {"products": {"a": {"productFamily": "ML Instance", "attributes": []}}, "terms": {"OnDemand": {}}},
+    {"products": {"a": product("ml.g5.xlarge")}, "terms": {"OnDemand": {"a": []}}},
+    {"products": {"a": product("ml.g5.xlarge")}, "terms": {"OnDemand": {"a": {"b": 1}}}},
+    {
+        "products": {"a": product("ml.g5.xlarge")},
+        "terms": {"OnDemand": {"a": {"b": {"priceDimensions": {"c": {"pricePerUnit": "1"}}}}}},
+    },
+]
+
+
+@pytest.mark.parametrize("offer", STRANGE)
+def test_a_file_of_another_form_is_no_price_list(offer):
+    with pytest.raises(ValueError, match="should be an object"):
+        offer_of(from_offer_file(io.BytesIO(json.dumps(offer).encode())), "eu-west-1")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "parse error: premature EOF"),
+        (b"<html>", "lexical error: invalid char in json text."),
+        (b"\x1f\x8b\x08", "lexical error: invalid char in json text."),
+        (b"{}", "it has no products of the family `ML Instance`"),
+        (b'{"offers": {}}', "it has no products of the family `ML Instance`"),
+    ],
+)
+def test_what_is_no_price_list_is_said_in_one_line(content, said):
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        list(from_offer_file(io.BytesIO(content)))

@@ -104,11 +104,64 @@ def test_a_million_requests_cost_what_the_busiest_hour_costs_for_each():
     assert size.per_million == Decimal(50)
 
 
+def doubts(*measured):
+    """By number of users: what is doubted."""
+    return {it.measurement.users: it.doubts for it in sizes(measured, demand(1), NO_PRICES)}
+
+
 @pytest.mark.parametrize(("users", "is_doubted"), [(2, True), (4, False), (None, False)])
-def test_a_test_that_its_users_limited_is_doubted(users, is_doubted):
+def test_one_number_of_users_that_only_wait_does_not_tell_what_the_limit_was(users, is_doubted):
     # Two users who wait 100 ms send 1,200 requests a minute.
-    (size,) = sizes([one(requests=1000, latencies={50: 100, 95: 400}, users=users)], demand(1), NO_PRICES)
-    assert bool(size.doubts) == is_doubted
+    found = doubts(one(requests=1000, latencies={50: 100, 95: 400}, users=users))
+    said = ("one number of users only (2): measure with more to see whether the rate still rises",)
+    assert found == {users: said if is_doubted else ()}
+
+
+def closed(users, rate, configuration="base"):
+    """A row of a closed loop, in which users always wait."""
+    latency = Decimal(users) * 60_000 / rate
+    return one(requests=rate, latencies={50: latency}, users=users, configuration=configuration)
+
+
+def test_the_load_is_the_limit_only_where_more_users_get_clearly_more():
+    found = doubts(closed(1, 1000), closed(4, 2000), closed(16, 2700), closed(64, 2720))
+    assert found[1] == (
+        "with 64 users it did 2720 requests a minute: at 1 user, the load was the limit, not the instance",
+    )
+    assert "at 4 users, the load was the limit" in found[4][0]
+    assert (found[16], found[64]) == ((), ())
+
+
+def test_a_rate_that_rises_with_the_last_step_may_rise_further():
+    found = doubts(closed(1, 1000), closed(4, 2000), closed(16, 2101))
+    assert found[16] == ("the rate still rose with the last step, from 4 to 16 users: measure with more",)
+    assert doubts(closed(1, 1000), closed(4, 2000), closed(16, 2099))[16] == ()
+    assert doubts(closed(1, 1000), closed(4, 2000), closed(16, 1500)) == {
+        1: (
+            "with 4 users it did 2000 requests a minute: at 1 user, the load was the limit, not the instance",
+        ),
+        4: (),
+        16: (),
+    }
+
+
+def test_twenty_thousand_numbers_of_users_are_compared_at_once():
+    rows = [closed(users, 1000 + min(users, 19_000)) for users in range(1, 20_001)]
+    found = doubts(*rows)
+    assert "with 18091 users" not in found[20_000]
+    assert found[1][0].startswith("with 19000 users it did 20000 requests a minute: at 1 user")
+    assert found[20_000] == ()
+
+
+def test_numbers_of_users_are_compared_only_within_a_configuration():
+    found = sizes([closed(4, 1000), closed(16, 5000, "other")], demand(1), NO_PRICES)
+    assert all("one number of users only" in it.doubts[0] for it in found)
+    assert {it.title for it in found} == {"base", "other"}
+
+
+def test_rows_of_a_configuration_are_told_apart_by_their_users():
+    found = sizes([closed(1, 1000), closed(4, 2000), one(requests=5)], demand(1), NO_PRICES)
+    assert {it.title for it in found} == {"base, 1 user", "base, 4 users", "base"}
 
 
 MEASUREMENTS = st.builds(
@@ -193,10 +246,10 @@ def demand(peak, **others):
     return Demand(peak=Decimal(peak), **others)
 
 
-def one(*, requests=1000, latencies=None, price=None, users=None):
+def one(*, requests=1000, latencies=None, price=None, users=None, configuration="base"):
     found = {95: 100} if latencies is None else latencies
     return Measurement(
-        configuration="base",
+        configuration=configuration,
         instance_type="ml.g5.xlarge",
         requests_per_minute=Decimal(requests),
         latencies={Decimal(at): Decimal(value) for at, value in found.items()},

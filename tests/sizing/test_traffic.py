@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inferstack.problems import FilePlace, SpecError
-from inferstack.sizing.traffic import read_traffic, together
+from inferstack.sizing.traffic import read_traffic, repeated, together
 
 
 def written(folder, text, name="traffic.csv"):
@@ -81,15 +81,29 @@ def test_files_for_different_times_or_the_same_name_do_not_go_together(tmp_path)
     assert "hour.csv:1:1: IS072: `a` is in" in str(caught.value)
 
 
+def test_a_day_can_be_repeated(tmp_path):
+    day = read_traffic(written(tmp_path, "time,a\n00:00,1\n12:00,2\n", "day.csv"))
+    week = repeated(day, 7)
+    assert week.requests == {"a": day.requests["a"] * 7}
+    assert week.shown(7 * 1440 - 1) == "Sun 23:59"
+    hours = read_traffic(written(tmp_path, "time,a\n00:00,1\n06:00,2\n", "hours.csv"))
+    assert repeated(hours, 1) == hours
+    with pytest.raises(
+        SpecError, match="covers 720 minutes from 00:00, and only a whole day can be repeated"
+    ):
+        repeated(hours, 2)
+
+
 def export(**result):
     whole = {"Id": "a", "Timestamps": ["2026-11-23T00:00:00Z"], "Values": [1.0], **result}
     return json.dumps({"MetricDataResults": [whole]})
 
 
 WRONG = {
-    "": ("1:1: IS072: the first column is empty, not `time`; the first line must be like `time,MODEL",),
+    "": ("1:1: IS072: the file is empty; name a CSV file, or an export of CloudWatch's",),
+    ",a\n": ("1:1: IS072: the first column is empty, not `time`; the first line must be like `time,MODEL",),
     "time\n0\n": ("the file names no model",),
-    "time;a\n0;1\n": ("the first column is `time;a`",),
+    "time;a\n0;1\n": ("semicolons separate the columns",),
     "time,a\n": ("the file has no line with requests",),
     "time,a,a\n0,1,1\n": ("the column `a` occurs twice",),
     "time,a,\n0,1,1\n": ("a column has no name",),
@@ -98,10 +112,10 @@ WRONG = {
         "3:1: IS072: `a` is `nan`",
         "4:1: IS072: `a` is `1e999`",
         "5:1: IS072: `a` is `inf`",
-        "6:1: IS072: `a` is ``",
+        "6:1: IS072: `a` is empty",
         "7:1: IS072: `a` is `many`",
     ),
-    "time,a\n0\n": ("2:1: IS072: the line has 1 values, but there are 2 columns",),
+    "time,a\n0\n": ("2:1: IS072: the line has 1 value, but there are 2 columns",),
     "time,a\n25:00,1\n": ("2:1: IS072: the time is `25:00`; write `HH:MM`",),
     "time,a\n00:00,1\n5,1\n": ("3:1: IS072: `5` is in another form than the times above",),
     "time,a\n2026-11-23T00:00:30Z,1\n": ("is not at a full minute",),
@@ -126,7 +140,7 @@ WRONG = {
     export(Values=[-1]): ("`a` is `-1`",),
     export(Values=[]): ("does not have the form of its API",),
     export()[:-1] + ', "NextToken": "x"}': ("the export is only the first page",),
-    b"\xff\xfe": ("the file is not UTF-8 text",),
+    b"\xff\xfe": ("the file is UTF-16",),
 }
 
 

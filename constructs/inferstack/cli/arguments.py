@@ -41,6 +41,7 @@ adds its arguments."""
 
 
 _MOST = 86_400
+_MOST_COUNT = 1_000_000_000
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -134,10 +135,11 @@ _FOR_SPECS = "region of the stack, for specs that do not name one"
 
 def add_region(command: argparse.ArgumentParser, help_: str = _FOR_SPECS) -> None:
     """Adds the option for a region: by default that of specs that do not name one."""
-    command.add_argument("--region", type=_region, help=help_)
+    command.add_argument("--region", type=region_name, help=help_)
 
 
-def _region(name: str) -> str:
+def region_name(name: str) -> str:
+    """The name of a region, known or of the usual form."""
     try:
         regions.partition(name)
     except LookupError as error:
@@ -155,6 +157,13 @@ def positive_number(written: str) -> float:
     if not 0 < number <= _MOST:
         raise argparse.ArgumentTypeError(f"{written} is not a positive number, up to {_MOST}")
     return number
+
+
+def whole_number(written: str) -> int:
+    """A whole number above 0."""
+    if not (written.isascii() and written.isdecimal()) or not 1 <= int(written[:20]) <= _MOST_COUNT:
+        raise argparse.ArgumentTypeError(f"{written[:40]!r} is not a whole number above 0")
+    return int(written)
 
 
 def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from inferstack.check.load import LoadedSpec, load_spec
-from inferstack.cli.arguments import add_region, positive_number
+from inferstack.cli.arguments import add_region, positive_number, whole_number
 from inferstack.cli.choice import blocks_of, chosen_by, only_block
 from inferstack.cli.endpoint_load import measure_endpoint
 from inferstack.cli.measured import Goal, loads, show_points, write_measurements
@@ -49,7 +49,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _add_load(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("the load").add_argument
-    add("--rows", metavar="N", type=_count, default=1, help="rows of each request (1)")
+    add("--rows", metavar="N", type=whole_number, default=1, help="rows of each request (1)")
     add("--body", metavar="FILE", type=Path, help="send this, instead of what the declared inputs suggest")
     add("--content-type", metavar="TYPE", help="with --body: its content type, as `inferstack body` says it")
     window = f"a run ends when three windows of so many seconds agree ({_WINDOW:g})"
@@ -77,7 +77,7 @@ def _add_endpoint(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("a deployed endpoint").add_argument
     add("--endpoint", metavar="NAME", help="send the load to this endpoint (with credentials of AWS)")
     requests = f"the most requests to send, in all ({_MOST_REQUESTS:,})"
-    add("--requests", metavar="N", type=_count, default=_MOST_REQUESTS, help=requests)
+    add("--requests", metavar="N", type=whole_number, default=_MOST_REQUESTS, help=requests)
     budget = "stop before its instances have cost so much meanwhile, in the currency of the prices"
     add("--budget", metavar="X", type=positive_number, help=budget)
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
@@ -116,16 +116,10 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _users(written: str) -> tuple[int, ...]:
-    numbers = [_count(it) for it in written.split(",")]
+    numbers = [whole_number(it) for it in written.split(",")]
     if max(numbers) > _MOST_USERS:
         raise argparse.ArgumentTypeError(f"{max(numbers)} users at once are too many: at most {_MOST_USERS}")
     return tuple(sorted({*numbers}))
-
-
-def _count(written: str) -> int:
-    if not (written.isascii() and written.isdecimal()) or not 1 <= int(written) <= 1_000_000_000:
-        raise argparse.ArgumentTypeError(f"{written!r} is not a whole number above 0")
-    return int(written)
 
 
 def _tried(written: str) -> tuple[str, ...]:

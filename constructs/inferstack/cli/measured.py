@@ -20,9 +20,6 @@ from inferstack.sizing.tried import Row
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.measuring.statistics import Counted
 
-_USED = 1.05
-"""A rate that grows by less with more users is limited by what was measured."""
-
 
 class Goal(msgspec.Struct, frozen=True):
     """The latency limit of an objective, in milliseconds at a percentile; infinity without one."""
@@ -173,29 +170,18 @@ def _fields(point: Point) -> dict[str, Any]:
 def write_measurements(file: Path, points: Iterable[Point], instance_type: str, instances: int = 1) -> None:
     """Writes the rows for `inferstack size`, of one instance."""
     found = [it for it in points if it.run.answers]
-    rows = [_measurement(it, found, instance_type, instances) for it in found]
+    rows = [_measurement(it, instance_type, instances) for it in found]
     with complete_or_absent(file) as out:
         out.write(as_csv(rows).encode())
     tell(f"{file}: {len(rows)} measurements for `inferstack size --measurements`")
 
 
-def _measurement(point: Point, points: Sequence[Point], instance_type: str, instances: int) -> Measurement:
-    """In a closed loop the rate always is what the users can send, so that their number would make `size`
-    doubt each row. It is written only where more users might still get more.
-    """
+def _measurement(point: Point, instance_type: str, instances: int) -> Measurement:
     run = point.run
     return Measurement(
-        configuration=f"{point.name}, {run.users} user{'' if run.users == 1 else 's'}",
+        configuration=point.name,
         instance_type=instance_type,
         requests_per_minute=rounded(run.per_second * 60 / instances),
         latencies={Decimal(f"{at:g}"): rounded(value) for at, value in run.latencies.items()},
-        users=run.users if _may_do_more(point, points) else None,
+        users=math.ceil(run.users / instances),
     )
-
-
-def _may_do_more(point: Point, points: Sequence[Point]) -> bool:
-    others = [it.run for it in points if it.name == point.name and it is not point]
-    if any(it.users > point.run.users for it in others):
-        return False
-    fewer = max((it.per_second for it in others), default=0.0)
-    return point.run.per_second > _USED * fewer

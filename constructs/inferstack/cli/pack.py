@@ -16,9 +16,10 @@ from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, pric
 from inferstack.sizing.sharing.comparison import Comparison, Question, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
 from inferstack.sizing.sharing.placement import Packing
-from inferstack.sizing.traffic import read_traffic, together
+from inferstack.sizing.traffic import read_traffic, repeated, together
 
 _LONGEST_STARTUP = 120
+_MOST_DAYS = 31
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--exact", action="store_true", help="pack with an exact solver (extra `exact`)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
     _add_what_traffic_does_not_tell(parser)
+    parser.set_defaults(wrong_usage=parser.error)
 
 
 def _add_what_traffic_does_not_tell(parser: argparse.ArgumentParser) -> None:
+    days = "repeat a day of traffic so many times (1)"
+    parser.add_argument("--days", type=_days, default=1, metavar="DAYS", help=days)
     parser.add_argument(
         "--startup", type=_minutes, default=0, metavar="MINUTES", help="how long a copy takes to start (0)"
     )
@@ -61,9 +65,20 @@ def _add_what_traffic_does_not_tell(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _is_short_number(text: str) -> bool:
+    # Python refuses to read thousands of digits.
+    return text.isascii() and text.isdigit() and len(text) < 20
+
+
 def _minutes(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) > _LONGEST_STARTUP:
+    if not _is_short_number(text) or int(text) > _LONGEST_STARTUP:
         raise argparse.ArgumentTypeError(f"must be 0 to {_LONGEST_STARTUP}")
+    return int(text)
+
+
+def _days(text: str) -> int:
+    if not _is_short_number(text) or not 1 <= int(text) <= _MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"must be 1 to {_MOST_DAYS}")
     return int(text)
 
 
@@ -79,7 +94,7 @@ def _seconds(text: str) -> Decimal:
 
 def _memory(text: str) -> tuple[str, int]:
     name, _, number = text.rpartition("=")
-    if not number.isascii() or not number.isdigit() or not 0 < int(number) <= 100_000_000:
+    if not _is_short_number(number) or not 0 < int(number) <= 100_000_000:
         raise argparse.ArgumentTypeError("write MiB, as in 2048 or llama=2048")
     return name, int(number)
 
@@ -105,7 +120,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _question(options: argparse.Namespace) -> Question:
-    traffic = None if options.traffic is None else together([read_traffic(it) for it in options.traffic])
+    traffic = None
+    if options.traffic is not None:
+        traffic = repeated(together([read_traffic(it) for it in options.traffic]), options.days)
+    elif options.days > 1:
+        options.wrong_usage("--days repeats the traffic of --traffic; without it, a week is simulated")
     return Question(
         traffic=traffic,
         simulation=Simulation(period_of(traffic), options.seconds),

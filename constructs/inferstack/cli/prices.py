@@ -6,6 +6,7 @@ from pathlib import Path
 
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.price_list import price_list
+from inferstack.cli.arguments import region_name
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import printable
@@ -20,7 +21,8 @@ _SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
     parser.add_argument("action", choices=("update",), help="read the price list, and write the file")
-    parser.add_argument("--region", required=True, metavar="REGION", help="the region, such as us-east-1")
+    region = "the region, such as us-east-1"
+    parser.add_argument("--region", type=region_name, required=True, metavar="REGION", help=region)
     source = "read this file of the public price list instead of asking AWS"
     parser.add_argument("--offer", type=Path, metavar="FILE", help=source)
     parser.add_argument("--out", type=Path, default=Path(PRICE_FILE), metavar="FILE", help=f"({PRICE_FILE})")
@@ -51,6 +53,8 @@ def _offer(options: argparse.Namespace) -> tuple[Offer, str]:
         if options.offer is None:
             lines, source = price_list(connect(options.region), options.region), _API
             return offer_of(lines, options.region), source
+        if options.offer.exists() and not options.offer.is_file():
+            raise Refusal(f"{options.offer}: this is not a regular file; the price list is read twice")
         with options.offer.open("rb") as file:
             return offer_of(from_offer_file(file), options.region), options.offer.name
     except AccountError as error:

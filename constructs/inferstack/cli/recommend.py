@@ -13,7 +13,7 @@ from typing import Any
 from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.recommender import Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
-from inferstack.cli.arguments import add_region
+from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.job_results import Result, as_text, chosen_for_scaling, result_of
 from inferstack.cli.job_texts import plan_lines, progress_line, scaling_lines
@@ -39,22 +39,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     add("--block", metavar="KEY", help="which of the blocks, if there are several")
-    add("--model-name", metavar="NAME", help="the SageMaker model to measure (that of the endpoint)")
+    add(
+        "--model-name",
+        type=_name,
+        metavar="NAME",
+        help="the SageMaker model to measure (that of the endpoint)",
+    )
     add("--job-name", type=_name, metavar="NAME", help="name of the job (made from the request)")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--print", action="store_true", help="print the requests as JSON; nothing is started")
     action.add_argument(
         "--run", dest="start", action="store_true", help="start the job, and wait for its result"
     )
-    action.add_argument("--result", metavar="JOB", help="wait for the result of a job that was started")
-    action.add_argument("--stop", metavar="JOB", help="stop a job")
+    action.add_argument(
+        "--result", type=_name, metavar="JOB", help="wait for the result of a job that was started"
+    )
+    action.add_argument("--stop", type=_name, metavar="JOB", help="stop a job")
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     add("--measurements-out", type=Path, metavar="FILE", help="write the result as CSV, for `size`")
     scaling = "after a load test, ask for scaling, too: for this recommendation, or the best"
     add("--autoscaling", nargs="?", const="", metavar="ID", help=scaling)
     add("--write", action="store_true", help="with --autoscaling: write it into the spec, and what it scales")
     add("--target-cpu", type=_percent, metavar="PERCENT", help="with --autoscaling: use of each core (50)")
-    add("--instances", type=int, metavar="N", help="instances that a benchmark measured (as in the spec)")
+    add(
+        "--instances",
+        type=whole_number,
+        metavar="N",
+        help="instances that a benchmark measured (as in the spec)",
+    )
     add("--format", choices=("text", "json"), default="text", help="json: the result as AWS gives it")
     parser.set_defaults(wrong_usage=parser.error)
 
@@ -66,10 +78,9 @@ def _name(text: str) -> str:
 
 
 def _percent(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 100:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:4]) <= 100:
         raise argparse.ArgumentTypeError("must be 1 to 100")
-    return number
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
-from inferstack.cli.arguments import add_region
+from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.list import table
 from inferstack.cli.terminal import Refusal, tell
@@ -33,14 +33,15 @@ _CENT = Decimal("0.01")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
     parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec with an `objective`")
-    measured = "CSV or JSON, instead of the one that the objective names"
-    parser.add_argument("--measurements", type=Path, metavar="FILE", help=measured)
+    measured = "CSV or JSON, instead of the one that the objective names; may be repeated"
+    parser.add_argument("--measurements", type=Path, metavar="FILE", action="append", help=measured)
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
-    parser.add_argument("--instance-type", metavar="TYPE", help="what was measured, if the file names none")
+    measured_on = "what was measured, if the file names none"
+    parser.add_argument("--instance-type", type=_instance_type, metavar="TYPE", help=measured_on)
     parser.add_argument(
-        "--instances", type=_count, default=1, metavar="N", help="how many were measured together (1)"
+        "--instances", type=whole_number, default=1, metavar="N", help="how many were measured together (1)"
     )
     parser.add_argument("--variant", metavar="NAME", help="size this one of several variants")
     instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
@@ -52,11 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(wrong_usage=parser.error)
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+def _instance_type(text: str) -> str:
+    if not text.startswith("ml."):
+        raise argparse.ArgumentTypeError(f"{text!r} is no type of SageMaker's, such as ml.g5.xlarge")
+    return text
 
 
 def _picture(text: str) -> Path:
@@ -95,7 +95,9 @@ def run(options: argparse.Namespace) -> int:
 def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measurement]:
     if options.measurements is not None:
         kind, instances = options.instance_type, options.instances
-        return read_measurements(options.measurements, instance_type=kind, instances=instances)
+        files = dict.fromkeys(options.measurements)
+        read = (read_measurements(it, instance_type=kind, instances=instances) for it in files)
+        return [it for of_file in read for it in of_file]
     found = measurements_of(loaded.spec, loaded.document)
     if not found:
         options.wrong_usage("add --measurements FILE, or `measurements: FILE` to the objective")
@@ -113,9 +115,9 @@ def _sized(loaded: LoadedSpec, options: argparse.Namespace) -> SizedVariant | No
 
 
 def _named(ranked: Sequence[Size], name: str) -> Sequence[Size]:
-    found = [it for it in ranked if name in (it.measurement.configuration, _name(it))]
+    found = [it for it in ranked if name in _names(it)]
     if not found:
-        names = [known for it in ranked for known in (it.measurement.configuration, _name(it))]
+        names = [known for it in ranked for known in _names(it)]
         raise Refusal(f"no configuration `{name}` was measured; {choose(name, list(dict.fromkeys(names)))}")
     return found
 
@@ -165,7 +167,7 @@ def _lines(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Itera
     fitting = [it for it in ranked if not it.objections]
     if fitting:
         yield from table([_HEADER, *map(_cells, fitting)])
-        yield from (f"{_name(it)}: {doubt}" for it in fitting for doubt in it.doubts)
+        yield from _doubts(fitting, chosen)
     if chosen is not None:
         which = "the first" if chosen is fitting[0] else _name(chosen)
         yield from ("", f"in the spec, for {which}:", *_as_yaml(chosen))
@@ -178,6 +180,16 @@ def _lines(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Itera
             first, *more = it.objections
             yield f"  {it.count} x {_name(it)}: {first}"
             yield from (f"    {one}" for one in more)
+
+
+def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
+    """Those of the best measurement of each configuration, and of the chosen one."""
+    told: set[tuple[str, str]] = set()
+    for it in fitting:
+        configuration = (it.measurement.instance_type, it.measurement.configuration)
+        if configuration not in told or it is chosen:
+            yield from (f"{_name(it)}: {doubt}" for doubt in it.doubts)
+        told.add(configuration)
 
 
 def _as_yaml(size: Size) -> tuple[str, ...]:
@@ -201,11 +213,17 @@ def _cells(size: Size) -> tuple[str, ...]:
             _plain(size.per_hour),
             *(f"{it.quantize(_CENT):,}" for it in (size.per_month, size.per_million)),
         )
-    return str(size.count), measured.instance_type, measured.configuration, str(size.target_value), *money
+    return str(size.count), measured.instance_type, size.title, str(size.target_value), *money
 
 
 def _name(size: Size) -> str:
-    return f"{size.measurement.instance_type} {size.measurement.configuration}"
+    return f"{size.measurement.instance_type} {size.title}"
+
+
+def _names(size: Size) -> tuple[str, ...]:
+    """By what it can be chosen: several numbers of users, or types, may share a configuration."""
+    both = (size.measurement.configuration, size.title)
+    return (*both, *(f"{size.measurement.instance_type} {it}" for it in both))
 
 
 def _plain(amount: Decimal) -> str:
@@ -223,6 +241,7 @@ def _fields(size: Size) -> dict[str, Any]:
     money = {"per_hour": size.per_hour, "per_month": size.per_month, "per_million": size.per_million}
     return {
         "configuration": size.measurement.configuration,
+        "users": size.measurement.users,
         "instance_type": size.measurement.instance_type,
         "count": size.count,
         "min_capacity": size.min_capacity,

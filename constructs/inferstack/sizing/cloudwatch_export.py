@@ -7,13 +7,16 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricSt
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from inferstack.problems import FilePlace, SpecError
 from inferstack.problems.words import listed
+from inferstack.sizing.data_files import wrong_form
 from inferstack.sizing.traffic_points import Points
 
+# The year 5138; a larger number is not in seconds.
+_LAST = 100_000_000_000
 _Sample = tuple[str, Any, Any]
 _Samples = Iterator[_Sample]
 
@@ -34,9 +37,9 @@ def points_of_export(text: str, stem: str, points: Points) -> int:
         raise points.stop("this JSON is no export of CloudWatch's", fix)
     try:
         _add_all(_FORMS[form](data, stem, points), points)
-    except (AttributeError, KeyError, TypeError, ValueError, InvalidOperation) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, OSError) as error:
         fix = "write the whole answer into the file, as the AWS CLI prints it"
-        raise points.stop(f"`{form}` does not have the form of its API: {error!r}", fix) from None
+        raise points.stop(wrong_form(form, error), fix) from None
     if not points.lines and not points.problems:
         points.fault(1, "the export has no data", "ask for a day or a week in which there were requests")
     if points.problems:
@@ -55,7 +58,7 @@ def _add_all(samples: _Samples, points: Points) -> None:
 
 def _as_text(timestamp: Any) -> str:
     """A time as text; older versions of the AWS CLI can print seconds since 1970."""
-    if isinstance(timestamp, int | Decimal):
+    if isinstance(timestamp, int | Decimal) and 0 <= timestamp < _LAST:
         return datetime.fromtimestamp(int(timestamp), UTC).isoformat()
     return str(timestamp)
 
@@ -84,6 +87,8 @@ def _of_metric_data(data: Mapping[str, Any], _: str, points: Points) -> _Samples
             points.fault(1, f"`{name}` is only a part of its data", "ask again for a shorter time")
         points.named_at.setdefault(name, FilePlace(points.file))
         points.by_name.setdefault(name, {})
+        if len(result["Timestamps"]) != len(result["Values"]):
+            raise ValueError(f"`{name}` has not as many `Timestamps` as `Values`")
         for timestamp, value in zip(result["Timestamps"], result["Values"], strict=True):
             yield name, timestamp, value
 

@@ -13,6 +13,7 @@
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -21,13 +22,14 @@ from typing import Any
 
 import msgspec
 
-from inferstack.problems import FilePlace, Problem, SpecError
+from inferstack.problems import MOST_SHOWN, FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
 from inferstack.problems.words import did_you_mean, listed
+from inferstack.sizing.data_files import counted, other_separator, read_text, shown, wrong_form
 
 _MS_A_MINUTE = 60_000
-# Within a fifth of what its users can send at most, a load test has measured its users.
-_LOAD_LIMITED = Decimal("0.8")
+# Within a fifth of what they can send at most, users do nothing but wait.
+_WAITING = Decimal("0.8")
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +42,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """Milliseconds by percentile, such as 95."""
     price_per_hour: Decimal | None = None
     users: int | None = None
-    """How many users sent requests at the same time, each waiting for an answer before the next request."""
+    """How many users sent requests to it at the same time, each waiting for an answer before the next."""
 
     @property
     def usual_latency(self) -> Decimal | None:
@@ -55,17 +57,19 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         return self.users * _MS_A_MINUTE / self.usual_latency
 
     @property
-    def is_limited_by_load(self) -> bool:
-        """Whether the users could hardly have sent more, so that the instance may do better."""
+    def keeps_users_waiting(self) -> bool:
+        """Whether the users could hardly have sent more, as always in a closed loop: it does not tell whether
+        they or the instance were the limit.
+        """
         most = self.most_that_users_send
-        return most is not None and self.requests_per_minute >= _LOAD_LIMITED * most
+        return most is not None and self.requests_per_minute >= _WAITING * most
 
 
 # ---------------------------------------------------------------- any file
 
 # Beyond these, a number is a mistake, and no result could be shown.
 _LEAST, _MOST = Decimal("1e-9"), Decimal("1e12")
-_MOST_BYTES = 16 * 1024 * 1024
+_WANTED = "a CSV or JSON file of measurements"
 
 
 class _Reader(msgspec.Struct):
@@ -79,10 +83,13 @@ class _Reader(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list)
 
     def fault(self, line: int, message: str, fix: str) -> None:
+        """Notes a problem; a file in which nearly every line is wrong is given up."""
         at = FilePlace(self.file, line)
         self.problems.append(Problem(at, message, fix, UNREADABLE_MEASUREMENTS))
+        if len(self.problems) > 2 * MOST_SHOWN:
+            raise SpecError(self.problems)
 
-    def stop(self, message: str, fix: str = "name a CSV or JSON file of measurements") -> SpecError:
+    def stop(self, message: str, fix: str = f"name {_WANTED}") -> SpecError:
         self.fault(1, message, fix)
         return SpecError(self.problems)
 
@@ -99,7 +106,8 @@ def read_measurements(
         SpecError: with everything that is wrong with the file.
     """
     reader = _Reader(path.as_posix(), instance_type, instances)
-    text = _text(path, reader)
+    large = "name the summary of the load test, not its record of each request"
+    text = read_text(path, reader.stop, wanted=_WANTED, if_large=large)
     is_json = text.lstrip()[:1] in ("{", "[")
     found = list(_of_json(text, reader) if is_json else _of_csv(text, reader))
     if not found and not reader.problems:
@@ -125,21 +133,6 @@ def measured_in(
     return found
 
 
-def _text(path: Path, reader: _Reader) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise reader.stop(f"the file cannot be read: {error.strerror}") from None
-    if len(content) > _MOST_BYTES:
-        fix = "name the summary of the load test, not its record of each request"
-        raise reader.stop("the file is larger than 16 MiB", fix)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeError:
-        raise reader.stop("the file is not UTF-8 text") from None
-
-
 # ---------------------------------------------------------------- CSV
 
 _REQUIRED = ("configuration", "instance_type", "requests_per_minute")
@@ -147,10 +140,11 @@ _OPTIONAL = ("price_per_hour", "users")
 _LATENCY = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)_ms")
 COLUMNS = (*_REQUIRED, "p95_ms", *_OPTIONAL)
 """The columns of a CSV file; there may be more latencies, such as `p50_ms` and `p99_ms`."""
+_HEADER = f"the columns are {listed(COLUMNS, last='and')}"
 
 
 def _of_csv(text: str, reader: _Reader) -> Iterator[Measurement]:
-    rows = csv.reader(io.StringIO(text), skipinitialspace=True)
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
     try:
         names = [name.strip() for name in next(rows, [])]
         _check_names(names, reader)
@@ -158,7 +152,7 @@ def _of_csv(text: str, reader: _Reader) -> Iterator[Measurement]:
             if not any(row):
                 continue
             if len(row) != len(names):
-                message = f"the line has {len(row)} values, but there are {len(names)} columns"
+                message = f"the line has {counted(row)}, but there are {len(names)} columns"
                 reader.fault(rows.line_num, message, "leave a value empty, but keep its comma")
             elif not reader.problems or reader.problems[0].line > 1:
                 yield from _of_row(dict(zip(names, map(str.strip, row), strict=True)), rows.line_num, reader)
@@ -167,16 +161,21 @@ def _of_csv(text: str, reader: _Reader) -> Iterator[Measurement]:
 
 
 def _check_names(names: list[str], reader: _Reader) -> None:
+    if (other := other_separator(names)) is not None:
+        raise reader.stop(*other)
+    if len(names) == 1 and names[0] not in COLUMNS:
+        raise reader.stop(f"the first line is {shown(names[0])}, not the names of columns", _HEADER)
     for name in names:
         if name not in COLUMNS and not _LATENCY.fullmatch(name):
-            reader.fault(1, f"unknown column `{name}`", did_you_mean(name, COLUMNS, "remove it"))
+            reader.fault(1, f"unknown column {shown(name)}", did_you_mean(name, COLUMNS, "remove it"))
     for name in _REQUIRED:
         if name not in names:
-            reader.fault(
-                1, f"the column `{name}` is missing", f"the columns are {listed(COLUMNS, last='and')}"
-            )
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        reader.fault(1, f"the column `{name}` occurs twice", "keep one of them")
+            reader.fault(1, f"the column `{name}` is missing", _HEADER)
+    # `p95_ms` and `p95.0_ms` are the same.
+    meant = [_percentile(name) if _LATENCY.fullmatch(name) else name for name in names]
+    for name, it in {name: it for name, it in zip(names, meant, strict=True) if meant.count(it) > 1}.items():
+        if meant.index(it) == names.index(name):
+            reader.fault(1, f"the column `{name}` occurs twice", "keep one of them")
 
 
 def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Measurement]:
@@ -184,6 +183,9 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
     for name in ("configuration", "instance_type"):
         if not row[name]:
             reader.fault(line, f"`{name}` is empty", "write the name of what was measured")
+    if row["instance_type"] and not row["instance_type"].startswith("ml."):
+        fix = "write a type of SageMaker's, such as `ml.g5.xlarge`"
+        reader.fault(line, f"`instance_type` is {shown(row['instance_type'])}", fix)
     numbers = {
         name: _number(name, text, line, reader) for name, text in row.items() if _is_number(name, text)
     }
@@ -215,9 +217,9 @@ def _number(name: str, text: str, line: int, reader: _Reader) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or not _LEAST <= number <= _MOST:
-        reader.fault(line, f"`{name}` is `{text}`", "write a number above 0, with a point and no unit")
+        reader.fault(line, f"`{name}` is {shown(text)}", "write a number above 0, with a point and no unit")
     elif name == "users" and number != int(number):
-        reader.fault(line, f"`{name}` is `{text}`", "write a whole number")
+        reader.fault(line, f"`{name}` is {shown(text)}", "write a whole number")
     return number
 
 
@@ -251,9 +253,8 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
         if isinstance(data, dict) and key in data:
             try:
                 yield from read(data, reader)
-            except (KeyError, TypeError, ValueError, InvalidOperation, ArithmeticError) as error:
-                fix = "write the job's whole answer into the file, as the AWS CLI prints it"
-                reader.fault(1, f"`{key}` does not have the form of its API: {error!r}", fix)
+            except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+                reader.fault(1, wrong_form(key, error), _FIXES.get(key, _WHOLE_ANSWER))
             return
     message = "this JSON is of no known load test"
     reader.fault(1, message, f"it must have one of the keys {listed(list(_JSON_FORMS))}")
@@ -268,11 +269,11 @@ def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RecommendationMetrics.html
     """
     asked = (job.get("StoppingConditions") or {}).get("ModelLatencyThresholds") or [{}]
-    percentile = Decimal(str(asked[0].get("Percentile", "P95")).removeprefix("P"))
+    percentile = _positive(str(asked[0].get("Percentile", "P95")).removeprefix("P"))
     for number, found in enumerate(job["InferenceRecommendations"], 1):
         metrics, endpoint = found["Metrics"], found["EndpointConfiguration"]
         if endpoint.get("ServerlessConfig") is None:
-            instances = int(endpoint.get("InitialInstanceCount") or 1)
+            instances = _count(endpoint.get("InitialInstanceCount") or 1)
             yield Measurement(
                 configuration=_named(found.get("ModelConfiguration") or {}) or f"recommendation-{number}",
                 instance_type=str(endpoint["InstanceType"]),
@@ -299,7 +300,8 @@ def _of_recommendation_job(job: Mapping[str, Any], _: _Reader) -> Iterator[Measu
         measured = {
             (it["Metric"], it.get("Stat")): Decimal(it["Value"]) for it in found["ExpectedPerformance"]
         }
-        per_second = measured["RequestThroughput", "avg"] / int(deployed.get("InstanceCount") or 1)
+        instances = _count(deployed.get("InstanceCount") or 1)
+        per_second = measured["RequestThroughput", "avg"] / instances
         users = measured.get(("ClientSideConcurrency", None))
         name = (found.get("ModelDetails") or {}).get("InferenceSpecificationName")
         yield Measurement(
@@ -307,12 +309,17 @@ def _of_recommendation_job(job: Mapping[str, Any], _: _Reader) -> Iterator[Measu
             instance_type=str(deployed["InstanceType"]),
             requests_per_minute=_positive(per_second * 60),
             latencies={
-                Decimal(str(stat).removeprefix("p")): value
+                Decimal(str(stat).removeprefix("p")): _positive(value)
                 for (metric, stat), value in measured.items()
                 if metric == "RequestLatency" and re.fullmatch("p[0-9.]+", str(stat))
             },
-            users=None if users is None else int(users),
+            users=_of_one(users, instances),
         )
+
+
+def _of_one(users: Any, instances: int) -> int | None:
+    """The users of one instance, of those that shared several."""
+    return None if users is None else math.ceil(_count(users) / instances)
 
 
 def _of_aiperf(export: Mapping[str, Any], reader: _Reader) -> Iterator[Measurement]:
@@ -326,19 +333,26 @@ def _of_aiperf(export: Mapping[str, Any], reader: _Reader) -> Iterator[Measureme
         instance_type=reader.instance_type,
         requests_per_minute=_positive(export["request_throughput"]["avg"]) * 60 / reader.instances,
         latencies={
-            Decimal(stat.removeprefix("p")): Decimal(value)
+            Decimal(stat.removeprefix("p")): _positive(value)
             for stat, value in export["request_latency"].items()
             if re.fullmatch("p[0-9]+", stat)
         },
-        users=None if users is None else int(users),
+        users=_of_one(users, reader.instances),
     )
 
 
 def _positive(value: Any) -> Decimal:
     number = Decimal(value)
     if not number.is_finite() or not _LEAST <= number <= _MOST:
-        raise ValueError(f"{value} is not a usable number above 0")
+        raise ValueError(f"{shown(str(value))} is not a usable number above 0")
     return number
+
+
+def _count(value: Any) -> int:
+    number = _positive(value)
+    if number != number.to_integral_value():
+        raise ValueError(f"{shown(str(value))} is not a whole number")
+    return int(number)
 
 
 def _single(value: Any) -> Decimal:
@@ -346,6 +360,8 @@ def _single(value: Any) -> Decimal:
     return _positive(f"{float(value):.7g}")
 
 
+_WHOLE_ANSWER = "write the job's whole answer into the file, as the AWS CLI prints it"
+_FIXES = {"request_throughput": "name the summary as AIPerf wrote it, at the end of a run that had answers"}
 _JSON_FORMS: Mapping[str, Callable[[Mapping[str, Any], _Reader], Iterator[Measurement]]] = {
     "InferenceRecommendations": _of_recommender,
     "Recommendations": _of_recommendation_job,

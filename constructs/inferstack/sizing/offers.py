@@ -4,6 +4,7 @@ A line is a product of ``AmazonSageMaker`` with its on-demand terms, as ``GetPro
 file have it. https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -11,8 +12,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from inferstack.sizing.prices import CURRENCY, PRICE
+
 _FAMILY, _HOSTING = "ML Instance", "Hosting"
 _HOUR = "Hrs"
+# What a price file can hold.
+_CURRENCY, _PRICE = re.compile(CURRENCY), re.compile(PRICE)
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -24,10 +29,16 @@ class Line(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, product: Mapping[str, Any], on_demand: Mapping[str, Any]) -> "Line":
-        """A line from its two parts, as the price list has them."""
-        terms = (term.get("priceDimensions", {}) for term in on_demand.values())
-        dimensions = tuple(it for term in terms for it in term.values())
-        return cls(product.get("attributes", {}), str(product.get("productFamily", "")), dimensions)
+        """A line from its two parts, as the price list has them.
+
+        Raises:
+            ValueError: when they do not have its form.
+        """
+        terms = (_in(_object(term), "priceDimensions") for term in _object(on_demand).values())
+        dimensions = tuple(_object(it) for term in terms for it in term.values())
+        for it in dimensions:
+            _in(it, "pricePerUnit")
+        return cls(_in(product, "attributes"), str(product.get("productFamily", "")), dimensions)
 
     @property
     def instance_type(self) -> str:
@@ -39,6 +50,16 @@ class Line(msgspec.Struct, frozen=True):
         """What is sold, in words."""
         component = str(self.attributes.get("component") or self.attributes.get("usagetype") or "")
         return f"{self.family or 'no family'}: {component or 'no component'}"
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{str(value)[:40]!r} should be an object")
+    return value
+
+
+def _in(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return _object(whole.get(name, {}))
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -70,9 +91,8 @@ def offer_of(lines: Iterable[Line], region: str) -> Offer:
 
 def _usual_currency(lines: Iterable[Line]) -> str:
     """USD, or in China CNY: the currency of most lines."""
-    counted = Counter(
-        currency for line in lines for it in line.dimensions for currency in it.get("pricePerUnit", {})
-    )
+    said = (currency for line in lines for it in line.dimensions for currency in it.get("pricePerUnit", {}))
+    counted = Counter(it for it in said if _CURRENCY.fullmatch(it))
     return counted.most_common(1)[0][0] if counted else "USD"
 
 
@@ -89,7 +109,9 @@ def _price(line: Line, currency: str) -> Decimal | str:
         return f"priced by {unit}, not by the hour"
     if currency not in priced:
         return f"priced in {', '.join(sorted(priced)) or 'no currency'}, not in {currency}"
-    price = Decimal(priced[currency])
+    if not _PRICE.fullmatch(written := str(priced[currency])):
+        return f"a price of {written[:40]}"
+    price = Decimal(written)
     # Free lines are promotions: a price of nothing would make everything else look dear.
     return price if price > 0 else "a price of 0"
 
@@ -134,14 +156,23 @@ def from_offer_file(file: BinaryIO) -> Iterator[Line]:
 
     try:
         yield from _joined(ijson.kvitems(file, "products"), file)
-    except (ijson.JSONError, AttributeError, TypeError) as error:
-        raise ValueError(str(error)) from None
+    except (ijson.JSONError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(_first_line(error)) from None
+
+
+def _first_line(error: Exception) -> str:
+    """Below it, the parser draws an arrow at the character."""
+    said = error.args[0] if error.args else ""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    return text.strip().partition("\n")[0] or type(error).__name__
 
 
 def _joined(found: Iterable[tuple[str, Any]], file: BinaryIO) -> Iterator[Line]:
     import ijson  # noqa: PLC0415 - comes with an extra
 
-    products = {sku: product for sku, product in found if product.get("productFamily") == _FAMILY}
+    products = {sku: product for sku, product in found if _object(product).get("productFamily") == _FAMILY}
+    if not products:
+        raise ValueError(f"it has no products of the family `{_FAMILY}`")
     file.seek(0)
     for sku, terms in ijson.kvitems(file, "terms.OnDemand"):
         if sku in products:

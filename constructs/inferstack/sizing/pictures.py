@@ -78,7 +78,7 @@ class _Point(NamedTuple):
 
     @property
     def label(self) -> str:
-        label = f"{self.size.count} x {self.size.measurement.configuration}"
+        label = f"{self.size.count} x {self.size.title}"
         return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
 
 
@@ -233,7 +233,7 @@ def _placed(points: Sequence[_Point], most_latency: float, most_cost: float) -> 
         measured = it.size.measurement
         data: dict[str, Any] = {
             "instance_type": measured.instance_type,
-            "configuration": measured.configuration,
+            "configuration": it.size.title,
             "count": it.size.count,
             "latency": float(it.latency),
             "cost": float(it.cost),

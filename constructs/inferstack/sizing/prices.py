@@ -14,13 +14,16 @@ from msgspec import Meta
 
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_PRICES
+from inferstack.sizing.data_files import read_text
 
 PRICE_FILE = "inferstack-prices.json"
 """The price file, in the working directory unless a command is told otherwise."""
 HOW_TO_GET_PRICES = f"`inferstack prices update --region REGION` writes {PRICE_FILE}"
 
-Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,12})?$")]
-Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$")]
+PRICE, CURRENCY = r"[0-9]{1,9}(\.[0-9]{1,12})?", "[A-Z]{3}"
+"""What a price and a currency look like."""
+Price = Annotated[str, Meta(pattern=f"^{PRICE}$")]
+Currency = Annotated[str, Meta(pattern=f"^{CURRENCY}$")]
 Date = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
@@ -76,14 +79,15 @@ def read_price_file(path: Path) -> PriceFile:
     Raises:
         SpecError: when it is not one, or cannot be read.
     """
+
+    def stop(message: str, fix: str) -> SpecError:
+        return SpecError([Problem(FilePlace(path.as_posix()), message, fix, UNREADABLE_PRICES)])
+
+    text = read_text(path, stop, wanted=f"a price file: {HOW_TO_GET_PRICES}", if_large=HOW_TO_GET_PRICES)
     try:
-        return msgspec.json.decode(path.read_bytes(), type=PriceFile)
-    except OSError as error:
-        message = f"the price file cannot be read: {error.strerror}"
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        message = f"this is not a price file: {error}"
-    at = FilePlace(path.as_posix())
-    raise SpecError([Problem(at, message, HOW_TO_GET_PRICES, UNREADABLE_PRICES)]) from None
+        return msgspec.json.decode(text, type=PriceFile)
+    except msgspec.MsgspecError as error:
+        raise stop(f"this is not a price file: {error}", HOW_TO_GET_PRICES) from None
 
 
 def prices_for(region: str | None, path: Path | None) -> Prices:

@@ -8,7 +8,7 @@ planned for. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-lo
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import msgspec
@@ -17,6 +17,8 @@ from inferstack.format.objective import Objective
 from inferstack.sizing.measurements import Measurement
 from inferstack.sizing.prices import Prices
 
+RISES = Decimal("1.05")
+"""From this on, a rate is clearly higher than another; two runs of the same load differ by less."""
 HOURS_A_MONTH = 730
 """As on AWS's price pages: 365 days of 24 hours, divided by 12."""
 _MINUTES_AN_HOUR = 60
@@ -67,6 +69,8 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """What a measured configuration takes to meet the demand, or why it cannot."""
 
     measurement: Measurement
+    title: str
+    """What tells it from the other measurements of its type: the configuration, and maybe how many users."""
     usable: Decimal
     """Requests per minute and instance that are planned for: the safety factor of what was measured."""
     target_value: int
@@ -94,10 +98,19 @@ def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -
 
     Those that do not meet it come last. Without prices, fewer instances come first.
     """
-    return sorted((_size(it, demand, prices) for it in measurements), key=_rank)
+    found = list(measurements)
+    alike: dict[tuple[str, str], list[Measurement]] = {}
+    for it in found:
+        alike.setdefault(_of(it), []).append(it)
+    doubts = {of: _Load.of(those) for of, those in alike.items()}
+    return sorted((_size(it, demand, prices, doubts[_of(it)]) for it in found), key=_rank)
 
 
-def _size(measured: Measurement, demand: Demand, prices: Prices) -> Size:
+def _of(measured: Measurement) -> tuple[str, str]:
+    return measured.instance_type, measured.configuration
+
+
+def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_Load") -> Size:
     price = measured.price_per_hour
     if price is None:
         price = prices.of(measured.instance_type)
@@ -107,6 +120,7 @@ def _size(measured: Measurement, demand: Demand, prices: Prices) -> Size:
     per_hour = None if price is None else count * price
     return Size(
         measurement=measured,
+        title=load.title(measured),
         usable=usable,
         target_value=math.floor(usable),
         min_capacity=_instances(low, usable) + demand.spare_instances,
@@ -114,7 +128,7 @@ def _size(measured: Measurement, demand: Demand, prices: Prices) -> Size:
         per_hour=per_hour,
         per_million=_per_million(per_hour, demand.peak),
         objections=tuple(_objections(measured, demand, per_hour, usable)),
-        doubts=tuple(_doubts(measured)),
+        doubts=tuple(load.doubts(measured)),
     )
 
 
@@ -154,12 +168,57 @@ def _too_slow(measured: Measurement, limit: LatencyLimit) -> str | None:
     return f"no latency measured that tells whether it is below {shown}"
 
 
-def _doubts(measured: Measurement) -> Iterator[str]:
-    if measured.is_limited_by_load:
-        yield (
-            f"{measured.users} users can send at most {measured.most_that_users_send:.0f} requests a minute: "
-            "the load may have been the limit, not the instance; measure with more users"
-        )
+class _Load(msgspec.Struct, frozen=True):
+    """How the rate of one configuration on one type of instance rises with the number of users.
+
+    A user who waits for each answer sends no more than the instance answers, so that a single number of users
+    does not tell which of both is the limit. More users do: where the rate rises with them, they were it.
+    """
+
+    counts: tuple[int, ...]
+    """Numbers of users, ascending."""
+    above: Mapping[int, tuple[Decimal, int]]
+    """The best rate with more users than these, and how many it takes."""
+    before_last: Decimal
+    """The best rate with fewer users than the most."""
+
+    @classmethod
+    def of(cls, measured: Sequence[Measurement]) -> "_Load":
+        """What some measurements of one configuration tell."""
+        best: dict[int, Decimal] = {}
+        for it in measured:
+            if it.users is not None:
+                best[it.users] = max(it.requests_per_minute, best.get(it.users, Decimal(0)))
+        counts, above, highest = tuple(sorted(best)), {}, (Decimal(0), 0)
+        for users in reversed(counts):
+            above[users] = highest
+            highest = highest if highest[0] > best[users] else (best[users], users)
+        return cls(counts, above, max((best[it] for it in counts[:-1]), default=Decimal(0)))
+
+    def title(self, measured: Measurement) -> str:
+        """The configuration, with its number of users if there are others."""
+        users, name = measured.users, measured.configuration
+        return name if users is None or len(self.counts) < 2 else f"{name}, {_counted(users)}"
+
+    def doubts(self, measured: Measurement) -> Iterator[str]:
+        """Why a measurement may be of the load rather than of the instance."""
+        users, rate = measured.users, measured.requests_per_minute
+        if users is None:
+            return
+        best_above, with_users = self.above[users]
+        if best_above >= RISES * rate:
+            did = f"with {_counted(with_users)} it did {best_above:.6g} requests a minute"
+            yield f"{did}: at {_counted(users)}, the load was the limit, not the instance"
+        elif len(self.counts) == 1 and measured.keeps_users_waiting:
+            only = f"one number of users only ({users})"
+            yield f"{only}: measure with more to see whether the rate still rises"
+        elif len(self.counts) > 1 and users == self.counts[-1] and rate >= RISES * self.before_last:
+            step = f"from {self.counts[-2]} to {_counted(users)}"
+            yield f"the rate still rose with the last step, {step}: measure with more"
+
+
+def _counted(users: int) -> str:
+    return f"{users} user{'' if users == 1 else 's'}"
 
 
 def _rank(size: Size) -> tuple[bool, bool, Decimal, int, Decimal, str, str]:
@@ -171,7 +230,7 @@ def _rank(size: Size) -> tuple[bool, bool, Decimal, int, Decimal, str, str]:
         size.count,
         measured.usual_latency or Decimal(0),
         measured.instance_type,
-        measured.configuration,
+        size.title,
     )
 
 

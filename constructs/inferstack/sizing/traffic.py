@@ -24,9 +24,10 @@ from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import OTHER_TRAFFIC
 from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.cloudwatch_export import points_of_export
+from inferstack.sizing.data_files import counted, other_separator, read_text, shown
 from inferstack.sizing.traffic_points import MINUTE, Points
 
-_MOST_BYTES = 16 * 1024 * 1024
+_WANTED = "a CSV file, or an export of CloudWatch's"
 _TIMES = ("time", "minute")
 _NAMES = ("component", "model", "name")
 _REQUESTS = ("requests", "requests_per_minute")
@@ -63,7 +64,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         time = self.start + minute * MINUTE
         if self.is_dated:
             return f"{time:%Y-%m-%d %H:%M}"
-        return f"{time:%H:%M}" if self.minutes <= 24 * 60 else f"{time:%a %H:%M}"
+        return f"{time:%H:%M}" if self.minutes <= DAY else f"{time:%a %H:%M}"
 
 
 def read_traffic(path: Path) -> Traffic:
@@ -73,7 +74,8 @@ def read_traffic(path: Path) -> Traffic:
         SpecError: with everything that is wrong with the file.
     """
     points = Points(path.as_posix())
-    text = _text(path, points)
+    large = "take a day or a week that is typical"
+    text = read_text(path, points.stop, wanted=_WANTED, if_large=large)
     if text.lstrip()[:1] in ("{", "["):
         step = points_of_export(text, path.stem, points)
     else:
@@ -107,22 +109,27 @@ def together(traffics: Sequence[Traffic]) -> Traffic:
     return Traffic(requests=requests, start=first.start, is_dated=first.is_dated, named_at=named_at)
 
 
+DAY = 24 * 60
+"""Minutes of a day."""
+
+
+def repeated(traffic: Traffic, days: int) -> Traffic:
+    """A day of traffic so many times, one day after the other.
+
+    Raises:
+        SpecError: when it is not a day.
+    """
+    if days > 1 and traffic.minutes != DAY:
+        points = Points(next(iter(traffic.named_at.values())).file)
+        message = f"the file covers {_period(traffic)}, and only a whole day can be repeated"
+        raise points.stop(message, "give a day, or leave out `--days`")
+    return msgspec.structs.replace(
+        traffic, requests={name: it * days for name, it in traffic.requests.items()}
+    )
+
+
 def _period(traffic: Traffic) -> str:
     return f"{traffic.minutes} minutes from {traffic.shown(0)}"
-
-
-def _text(path: Path, points: Points) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise points.stop(f"the file cannot be read: {error.strerror}") from None
-    if len(content) > _MOST_BYTES:
-        raise points.stop("the file is larger than 16 MiB", "take a day or a week that is typical")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeError:
-        raise points.stop("the file is not UTF-8 text") from None
 
 
 def _traffic(points: Points, step: int) -> Traffic:
@@ -159,7 +166,7 @@ def _points_of_csv(text: str, points: Points) -> int:
             if not any(cells):
                 continue
             if len(cells) != len(names):
-                message = f"the line has {len(cells)} values, but there are {len(names)} columns"
+                message = f"the line has {counted(cells)}, but there are {len(names)} columns"
                 points.fault(rows.line_num, message, "write every value, with 0 if there were no requests")
             elif is_long:
                 _add_long(dict(zip(names, cells, strict=True)), rows.line_num, points)
@@ -171,8 +178,10 @@ def _points_of_csv(text: str, points: Points) -> int:
 
 
 def _check_header(names: list[str], points: Points) -> None:
+    if (other := other_separator(names)) is not None:
+        raise points.stop(*other)
     if not names or names[0].lower() not in _TIMES:
-        found = f"`{names[0]}`" if names and names[0] else "empty"
+        found = shown(names[0]) if names and names[0] else "empty"
         raise points.stop(f"the first column is {found}, not `time`", _HEADER)
     if len(names) == 1:
         raise points.stop("the file names no model", _HEADER)
@@ -192,7 +201,7 @@ def _add_wide(names: list[str], cells: list[str], line: int, points: Points) -> 
     time = points.time(cells[0], line)
     if time in points.lines:
         message = f"{points.shown(time)} occurs twice, first on line {points.lines[time]}"
-        points.fault(line, message, "keep one of them, or their sum")
+        points.fault(line, message, points.fix_of_twice)
         return
     for name, cell in zip(names[1:], cells[1:], strict=True):
         requests = points.number(name, cell, line)

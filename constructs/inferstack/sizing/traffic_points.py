@@ -10,6 +10,7 @@ import msgspec
 
 from inferstack.problems import MOST_SHOWN, FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_TRAFFIC
+from inferstack.sizing.data_files import shown
 
 UNDATED = datetime(2024, 1, 1, tzinfo=UTC)
 """Where traffic without dates begins: a Monday, at midnight."""
@@ -55,11 +56,13 @@ class Points(msgspec.Struct):
         """A point in time, in any of the three forms, but the same in the whole file."""
         found = _time(text)
         if found is None:
-            self.fault(line, f"the time is `{text}`", _FIX_OF_TIME)
+            self.fault(line, f"the time is {shown(text)}", _FIX_OF_TIME)
             return None
         form, time = found
         if self.form not in (None, form):
-            self.fault(line, f"`{text}` is in another form than the times above", "write all in one form")
+            self.fault(
+                line, f"{shown(text)} is in another form than the times above", "write all in one form"
+            )
             return None
         if time.second or time.microsecond:
             self.fault(line, f"`{text}` is not at a full minute", "count the requests of whole minutes")
@@ -78,7 +81,7 @@ class Points(msgspec.Struct):
             number = Decimal("NaN")
         if not number.is_finite() or not 0 <= number <= _MOST_REQUESTS:
             fix = f"write requests per minute: a number from 0 to {_MOST_REQUESTS:,}"
-            self.fault(line, f"`{name}` is `{text}`", fix)
+            self.fault(line, f"`{name}` is {shown(text)}", fix)
             return None
         # The same few numbers occur again and again in a large file.
         self._numbers[text] = number
@@ -89,10 +92,16 @@ class Points(msgspec.Struct):
         points = self.by_name.setdefault(name, {})
         if time in points:
             message = f"`{name}` has {self.shown(time)} twice, first on line {self.lines[time]}"
-            self.fault(line, message, "keep one of them, or their sum")
+            self.fault(line, message, self.fix_of_twice)
             return
         points[time] = requests
         self.lines.setdefault(time, line)
+
+    @property
+    def fix_of_twice(self) -> str:
+        """What to do about a time that occurs again."""
+        fix = "keep one of them, or their sum"
+        return f"{fix}; or write the offset, if the clock was put back" if self.form == "dates" else fix
 
     def shown(self, time: datetime) -> str:
         """A time in the form of the file."""
@@ -128,6 +137,8 @@ class Points(msgspec.Struct):
             if later - time != step * MINUTE:
                 between = f"nothing between {self.shown(time)} and {self.shown(later)}"
                 fix = "write each time, with 0 if there were no requests"
+                if self.form == "dates":
+                    fix += "; a time without offset is UTC, which has no summer time"
                 self.fault(self.lines[later], f"{between}, though other times are {apart}", fix)
         for name, points in self.by_name.items():
             missing = [it for it in times if it not in points]

@@ -8,7 +8,7 @@ import pytest
 
 from inferstack.sizing.packing import NeverFitsError, Room, Units, fewest_possible, packed_units
 from inferstack.sizing.sharing.exact import _names, packed_exactly
-from inferstack.sizing.sharing.placement import Component, Fleet, placed
+from inferstack.sizing.sharing.placement import Component, Fleet, imbalance, placed, settled
 
 G5 = Room.of(4, 48, 192 * 1024)
 
@@ -83,6 +83,36 @@ def test_zones_are_balanced_before_instances_are_filled(imbalance, left):
 def test_what_never_fits_is_named():
     with pytest.raises(NeverFitsError):
         counts({"a": [1]}, component("a", 5))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "imbalance", "on_each"),
+    [
+        ("BINPACK", None, [3, 0, 0]),
+        ("SPREAD", None, [1, 1, 1]),
+        ("BINPACK", 0, [1, 1, 1]),
+        ("BINPACK", 2, [2, 1, 0]),
+    ],
+)
+def test_copies_settle_as_their_strategy_and_zones_want(strategy, imbalance, on_each):
+    found = settled({"a": 3}, [component("a", 1, strategy, imbalance)], Fleet(room=G5, low=3))
+    assert [len(it) for it in found.instances] == on_each
+    assert found.without_room == {}
+
+
+def test_a_fleet_grows_for_copies_as_far_as_it_may():
+    both = [component("large", 3), component("small", 2)]
+    found = settled({"large": 2, "small": 2}, both, Fleet(room=G5, low=1, high=2))
+    assert found.instances == (("large",), ("large",))
+    assert found.without_room == {"small": 2}
+
+
+def test_zones_differ_by_the_copies_that_one_has_more():
+    assert imbalance("a", [["a"], ["a", "b"], ["a"], ["a"]]) == 1
+    assert imbalance("a", [["a", "a"], ["b"]]) == 2
+    # On a single instance, all are in one zone.
+    assert imbalance("a", [["a", "a"]]) == 2
+    assert imbalance("a", []) == 0
 
 
 # ---------------------------------------------------------------- random fleets

@@ -96,7 +96,7 @@ def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
     if compared.measured and compared.best is None:
         shown = min(compared.measured, key=lambda it: it.measurement.usual_latency or Decimal(0))
         message = f"no configuration on {compared.instance_type} met it, not even "
-        message += f"`{shown.measurement.configuration}`: {shown.objections[0]}"
+        message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
         yield Problem(("objective", "latency"), message, fix)
 
@@ -132,5 +132,4 @@ def _counted(instances: int) -> str:
 
 
 def _by(size: "Size") -> str:
-    measured = size.measurement
-    return f"since `{measured.configuration}` did {measured.requests_per_minute:f} on one"
+    return f"since `{size.title}` did {size.measurement.requests_per_minute:f} on one"

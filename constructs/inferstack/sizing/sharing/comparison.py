@@ -23,7 +23,7 @@ from inferstack.sizing.sharing.multi_model import (
 from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
 from inferstack.sizing.sharing.schedules import Period
-from inferstack.sizing.sharing.ways import Sharing, compared
+from inferstack.sizing.sharing.ways import Sharing, TooManyError, compared
 from inferstack.sizing.sharing.windows import WEEK, traffic_of_windows
 from inferstack.sizing.traffic import Traffic, name_problems, requests_by_base
 
@@ -93,14 +93,18 @@ def _of_host(host: Host, all_: Sequence[Host], question: Question) -> Comparison
         if problems:
             raise SpecError(problems)
     requests = requests_by_base(traffic, [it.name for it in host.models], host.adapters)
+    try:
+        sharing = compared(
+            requests, host.models, host.fleet, startup=question.startup, packing=question.packing
+        )
+    except TooManyError as error:
+        raise CannotPackError(f"{host.name}: {error}; check targets, limits and traffic") from None
     return Comparison(
         name=host.name,
         instance_type=host.instance_type,
         models=tuple(requests),
         traffic=traffic,
-        sharing=compared(
-            requests, host.models, host.fleet, startup=question.startup, packing=question.packing
-        ),
+        sharing=sharing,
         limit="max_instance_count",
         most_instances=host.fleet.high,
         left_out=host.left_out,
@@ -152,7 +156,7 @@ def _cold_starts(
     if found is None:
         raise CannotPackError(f"the memory of `{instance_type}` is not known")
     each = found.gpus * found.gpu_memory_mib_each or found.memory_mib
-    return cold_starts(requests, memory, [count * each for count in counts])
+    return cold_starts(requests, memory, counts, each)
 
 
 def _is_uncached(container: object) -> bool:

@@ -58,49 +58,78 @@ class ColdStarts(msgspec.Struct, frozen=True):
 
 
 def cold_starts(
-    requests: Mapping[str, Sequence[Decimal]], memory: Mapping[str, int], available: Sequence[int]
+    requests: Mapping[str, Sequence[Decimal]],
+    memory: Mapping[str, int],
+    instances: Sequence[int],
+    each: int,
 ) -> ColdStarts:
     """Counts the minutes in which a model must be loaded; what was not used for longest makes room.
 
-    ``memory`` is what each model takes, ``available`` what there is in each minute, in MiB. The memory of all
-    instances counts as one, so a model that several instances load counts once.
+    ``memory`` is what each model takes, ``each`` what an instance has, in MiB; ``instances`` is how many
+    there are in each minute. A model is loaded on one of them; one that several would load counts once.
     """
-    cache, found, never = _Cache(), Counter[str](), set[str]()
-    for minute, room in enumerate(available):
-        cache.shrink_to(room)
+    caches, found, never = _Caches(each), Counter[str](), set[str]()
+    for minute, count in enumerate(instances):
+        # With one for each model, nothing is ever unloaded.
+        caches.resize(min(count, len(requests)))
         for name in (it for it in requests if requests[it][minute]):
-            if memory[name] > room:
+            if memory[name] > each or not count:
                 never.add(name)
                 found[name] += 1
             else:
-                found[name] += cache.used(name, memory[name], room)
-    return ColdStarts(dict(sorted(found.items())), tuple(sorted(never)), cache.most)
+                found[name] += caches.used(name, memory[name])
+    return ColdStarts(dict(sorted(found.items())), tuple(sorted(never)), caches.most)
 
 
 class _Cache:
-    """Models in memory, the one not used for longest first."""
+    """Models in the memory of an instance, the one not used for longest first."""
 
-    def __init__(self) -> None:
-        self._loaded: OrderedDict[str, int] = OrderedDict()
-        self._taken = 0
+    def __init__(self, size: int) -> None:
+        self.loaded: OrderedDict[str, int] = OrderedDict()
+        self.free = size
+
+    def load(self, name: str, size: int) -> list[str]:
+        """Loads a model; what was unloaded for it."""
+        unloaded = []
+        while self.free < size:
+            other, its_size = self.loaded.popitem(last=False)
+            self.free += its_size
+            unloaded.append(other)
+        self.loaded[name] = size
+        self.free -= size
+        return unloaded
+
+
+class _Caches:
+    """The memory of some instances of one size."""
+
+    def __init__(self, each: int) -> None:
+        self._each = each
+        self._instances: list[_Cache] = []
+        self._by_name: dict[str, _Cache] = {}
         self.most = 0
 
-    def used(self, name: str, size: int, room: int) -> bool:
-        """Notes a use; whether the model had to be loaded for it."""
-        if name in self._loaded:
-            self._loaded.move_to_end(name)
-            return False
-        self.shrink_to(room - size)
-        self._loaded[name] = size
-        self._taken += size
-        self.most = max(self.most, self._taken)
-        return True
+    def resize(self, count: int) -> None:
+        """Adds instances, or takes some away with what is on them."""
+        for gone in self._instances[count:]:
+            for name in gone.loaded:
+                del self._by_name[name]
+        del self._instances[count:]
+        self._instances += [_Cache(self._each) for _ in range(count - len(self._instances))]
 
-    def shrink_to(self, room: int) -> None:
-        """Unloads models until the others take no more than this."""
-        while self._taken > room:
-            _, size = self._loaded.popitem(last=False)
-            self._taken -= size
+    def used(self, name: str, size: int) -> bool:
+        """Notes a use; whether the model had to be loaded for it, on the instance with most memory left."""
+        cache = self._by_name.get(name)
+        if cache is not None:
+            cache.loaded.move_to_end(name)
+            return False
+        cache = max(self._instances, key=lambda it: it.free)
+        for other in cache.load(name, size):
+            del self._by_name[other]
+        self._by_name[name] = cache
+        taken = self._each * len(self._instances) - sum(it.free for it in self._instances)
+        self.most = max(self.most, taken)
+        return True
 
 
 def loads_of_uncached(requests: Mapping[str, Sequence[Decimal]]) -> Counter[str]:

@@ -10,7 +10,7 @@ of the Availability Zones.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Literal
 
 import msgspec
@@ -52,6 +52,35 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     wait: int = 0
 
 
+class Settled(msgspec.Struct, frozen=True):
+    """Where copies are that were placed on an empty fleet: the names of those on each instance."""
+
+    instances: tuple[tuple[str, ...], ...]
+    without_room: Mapping[str, int]
+    """Copies that found no room, by name."""
+
+
+def imbalance(name: str, instances: Sequence[Sequence[str]]) -> int:
+    """By how many copies the zones differ that have the most and the fewest, of the names on each instance;
+    with a single instance, all are in one zone.
+    """
+    counts = [it.count(name) for it in instances]
+    zones = ZONES if len(counts) == 1 else min(ZONES, len(counts))
+    in_each = [sum(counts[at::ZONES]) for at in range(zones)]
+    return max(in_each, default=0) - min(in_each, default=0)
+
+
+def settled(copies: Mapping[str, int], components: Sequence[Component], fleet: Fleet) -> Settled:
+    """Places copies on a fleet that has as few instances as it may, and grows if there is no room.
+
+    Raises:
+        NeverFitsError: when a copy needs more than an instance has.
+    """
+    state = _State(components, fleet, packed_units)
+    state.place(copies)
+    return Settled(tuple(tuple(it.copies) for it in state.instances), dict(state.waiting))
+
+
 class Placed(msgspec.Struct, frozen=True):
     """A fleet minute by minute."""
 
@@ -72,7 +101,7 @@ def placed(
     for minute, counts in enumerate(zip(*(held[it.name] for it in components), strict=True)):
         state.update(minute, counts)
         instances.append(len(state.instances))
-        without.append(state.waiting)
+        without.append(state.waiting.total())
     return Placed(tuple(instances), tuple(without))
 
 
@@ -111,7 +140,7 @@ class _State:
         self._components = by_size
         self._given_order = [it.name for it in components]
         self.instances = [_Instance(self._units) for _ in range(fleet.low)]
-        self.waiting = 0
+        self.waiting = Counter[str]()
         self._counts: tuple[int, ...] | None = None
         self._changed = 0
         self._is_settled = False
@@ -121,18 +150,19 @@ class _State:
         """Removes and adds copies, then releases instances that are not needed."""
         if counts != self._counts:
             self._counts, self._changed, self._is_settled = counts, minute, False
-            self._place(dict(zip(self._given_order, counts, strict=True)))
+            self.place(dict(zip(self._given_order, counts, strict=True)))
         may_consolidate = self._fleet.consolidates and not self._is_settled
         if may_consolidate and minute - self._changed >= self._fleet.wait:
             self._consolidate(minute)
         self._release()
 
-    def _place(self, wanted: Mapping[str, int]) -> None:
+    def place(self, wanted: Mapping[str, int]) -> None:
+        """Removes and adds copies until there are so many of each."""
         there = Counter(name for it in self.instances for name in it.copies)
         for component in self._components:
             for _ in range(there[component.name] - wanted[component.name]):
                 self._remove(component)
-        self.waiting = 0
+        self.waiting.clear()
         for component in self._components:
             for _ in range(wanted[component.name] - there[component.name]):
                 self._add(component)
@@ -150,33 +180,33 @@ class _State:
         needs = self._units.needs[component.name]
         fitting = [at for at, it in enumerate(self.instances) if it.holds(needs)]
         if fitting:
-            chosen = self.instances[min(fitting, key=lambda at: self._preference(component, at))]
+            full = self._full_zones(component)
+            chosen = self.instances[min(fitting, key=lambda at: self._preference(component, at, full))]
         elif self._fleet.high is None or len(self.instances) < self._fleet.high:
             chosen = _Instance(self._units)
             self.instances.append(chosen)
         else:
-            self.waiting += 1
+            self.waiting[component.name] += 1
             return
         chosen.add(component.name, needs)
 
-    def _preference(self, component: Component, at: int) -> tuple[int, int, int]:
+    def _preference(self, component: Component, at: int, full: Set[int]) -> tuple[bool, int, int]:
         """Zones within the imbalance first, then as the strategy says."""
         instance = self.instances[at]
-        left = sum(instance.left)
-        out_of_balance = self._unbalances(component, at)
+        left, out_of_balance = sum(instance.left), at % ZONES in full
         if component.strategy == "SPREAD":
             return out_of_balance, instance.copies.count(component.name), -left
         return out_of_balance, 0, left
 
-    def _unbalances(self, component: Component, at: int) -> int:
-        """Whether a copy more in the zone of an instance goes beyond the imbalance."""
+    def _full_zones(self, component: Component) -> Set[int]:
+        """The zones in which a copy more goes beyond the imbalance."""
         if component.imbalance is None:
-            return 0
+            return frozenset()
         zones = [0] * min(ZONES, len(self.instances))
         for number, it in enumerate(self.instances):
             zones[number % ZONES] += it.copies.count(component.name)
-        before = zones[at % ZONES] - min(zones)
-        return int(before > 0 and before + 1 > component.imbalance)
+        fewest, most = min(zones), max(component.imbalance, 1)
+        return {at for at, count in enumerate(zones) if count + 1 - fewest > most}
 
     def _consolidate(self, minute: int) -> None:
         """Moves copies onto fewer instances, if that takes some away."""

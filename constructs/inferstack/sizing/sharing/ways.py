@@ -16,6 +16,12 @@ from inferstack.sizing.sharing.placement import Component, Fleet, Packing, place
 from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
 
 MINUTES_AN_HOUR = 60
+_MOST = 5_000
+"""Copies at once, or instances, that can be packed minute by minute in a bearable time."""
+
+
+class TooManyError(ValueError):
+    """Says of what there is more than can be simulated."""
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -92,11 +98,15 @@ def compared(
     """Simulates the models on one fleet and on endpoints of their own.
 
     ``startup`` is how many minutes a copy takes to start.
+
+    Raises:
+        TooManyError: with thousands of copies or instances.
     """
     packing = _remembered(packing)
     copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
     wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
     held = {name: it.held for name, it in copies.items()}
+    _check_counts([held, wanted], fleet)
     components, unlimited = [it.component for it in models], msgspec.structs.replace(fleet, high=None)
     shared = placed(held, components, fleet, packing)
     at_once = placed(wanted, components, unlimited, packing)
@@ -112,6 +122,14 @@ def compared(
         short_of_room=short,
         services={it.name: service(requests[it.name], copies[it.name], it.scaling.target) for it in models},
     )
+
+
+def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: Fleet) -> None:
+    most = max(sum(minute) for counts in copies for minute in zip(*counts.values(), strict=True))
+    if most > _MOST:
+        raise TooManyError(f"{most:,} copies at once are more than can be simulated, {_MOST:,}")
+    if fleet.low > _MOST:
+        raise TooManyError(f"{fleet.low:,} instances are more than can be simulated, {_MOST:,}")
 
 
 def _remembered(packing: Packing) -> Packing:
