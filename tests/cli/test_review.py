@@ -145,6 +145,12 @@ def test_a_program_without_a_base_is_wrong_usage(one: Path, capsys: pytest.Captu
     assert "--base-program needs --base" in capsys.readouterr().err
 
 
+def test_an_empty_base_is_not_the_working_directory(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("--base", "")
+    assert "--base is empty; leave it out to compare with nothing" in capsys.readouterr().err
+
+
 # ---------------------------------------------------------------- formats
 
 
@@ -177,7 +183,7 @@ def test_a_comment_is_never_too_long_and_says_what_was_cut(count: int, tmp_path:
     assert made.count("<details>") == made.count("</details>")
     assert made.count("```") % 2 == 0
     assert ("folded parts are left out" in made) == (count > 20)
-    assert (re.search(r"^… and \d+ more$", made, re.MULTILINE) is not None) == (count > 20)
+    assert (re.search(r"^… and \d+ more$", made, re.MULTILINE) is not None) == (count > 60)
 
 
 def test_a_picture_shows_endpoints_variants_and_components() -> None:

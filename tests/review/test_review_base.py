@@ -299,6 +299,13 @@ def test_a_program_that_fails_is_told_of_and_this_version_renders() -> None:
 
 
 @pytest.mark.usefixtures("repository")
+def test_a_program_that_makes_nothing_is_told_of() -> None:
+    found = review("specs", "main", base_program="true")
+    assert set(fates(found).values()) == {"unchanged"}
+    assert found.notes == ("main: its own version made no template of specs/one.yaml and specs/two.yaml",)
+
+
+@pytest.mark.usefixtures("repository")
 def test_a_program_that_is_not_there_is_refused() -> None:
     with pytest.raises(SpecError, match="the program cannot be run: No such file"):
         review("specs", "main", base_program="./nowhere")

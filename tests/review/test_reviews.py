@@ -22,6 +22,7 @@ from inferstack.facts.scaling import instance_counts
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 from inferstack.review import Fate
 from inferstack.review.page import Finding, Review, review
+from inferstack.review.page.data import Placement
 from inferstack.review.page.effects import EFFECTS, MEANINGS, WORST_FIRST
 from inferstack.review.page.parts.permissions import _WORDS
 from inferstack.review.page.parts.scaling import PREDEFINED
@@ -168,6 +169,43 @@ def test_copies_are_placed_at_each_level() -> None:
         (1, {"llama2-america": 1, "llama2-europe": 1}, 0)
     ]
     assert (start.without_room, fleet.never_fits) == ({}, ())
+
+
+BALANCE = {"enforcement_mode": "PERMISSIVE", "max_imbalance": 1}
+
+
+def placed_on(instances: int, strategy: str, copies: int = 3) -> Placement:
+    """The start of a fleet of a fixed size, with copies of one component balanced over zones."""
+    whole = yaml.safe_load(BASES["components"])
+    [component] = whole["inference_components"].values()
+    scheduling = {"placement_strategy": strategy, "availability_zone_balance": BALANCE}
+    component["specification"] |= {"scheduling_config": scheduling}
+    component["runtime_config"] = {"copy_count": copies}
+    whole["variant"] = {"instance_type": "ml.g5.48xlarge", "initial_instance_count": instances}
+    write_spec(Path("one.yaml"), whole)
+    [endpoint] = review("one.yaml").endpoints
+    assert endpoint.after is not None
+    [fleet] = endpoint.after.fleets
+    [found] = [it for it in fleet.placements if it.level == "start"]
+    return found
+
+
+def test_copies_are_placed_by_their_strategy_and_their_balance_over_zones() -> None:
+    spread = placed_on(3, "SPREAD")
+    assert [(it.count, sum(it.copies.values())) for it in spread.layouts] == [(3, 1)]
+    assert (spread.needed, spread.unbalanced) == (3, ())
+    packed = placed_on(3, "BINPACK")
+    assert [(it.count, sum(it.copies.values())) for it in packed.layouts] == [(3, 1)]
+
+
+def test_copies_on_a_single_instance_are_not_balanced_over_zones() -> None:
+    assert len(placed_on(1, "SPREAD").unbalanced) == 1
+    assert placed_on(1, "SPREAD", copies=1).unbalanced == ()
+
+
+def test_very_many_instances_are_counted_not_drawn() -> None:
+    found = placed_on(1_000_000, "SPREAD")
+    assert (found.instances, found.needed) == (1_000_000, 3)
 
 
 def test_every_predefined_metric_has_its_words() -> None:
@@ -391,6 +429,11 @@ CAPTURE = {"destination_s3_uri": "s3://captured/", "capture_options": [{"capture
             {"endpoint_config": {"metrics_config": {"enable_detailed_observability": True}}},
             "detailed observability",
         ),
+        (
+            "single",
+            {"endpoint_config": {"metrics_config": {"enable_enhanced_metrics": True}}},
+            "each instance, container and GPU",
+        ),
         ("single", {"variant": {"initial_instance_count": 1}}, None),
         ("single", {}, "always runs 2 instances"),
         (
@@ -417,7 +460,7 @@ def test_dashboards_beyond_the_free_ones_are_dear() -> None:
     for name in "abcd":
         write_spec(Path(f"specs/{name}.yaml"), spec(f"one-{name}"))
     [dear] = [it for it in review("specs").findings if "dashboards" in it.message]
-    assert dear.message == "4 dashboards in an account, of which CloudWatch charges for all but 3"
+    assert dear.message.startswith("4 dashboards in an account: CloudWatch charges for all but the first 3")
     Path("specs/d.yaml").unlink()
     assert [it for it in review("specs").findings if "dashboards" in it.message] == []
 

@@ -94,6 +94,7 @@ HOSTILE = {
     "a comment": (b"# none\n", "IS851", "nothing"),
     "a text": (b"hello", "IS851", '"hello"'),
     "a list": (b"[1, 2]", "IS851", "a list"),
+    "a spec": (b"kind: single-model", "IS851", "this is a spec, not a template"),
     "no resources": (b"{}", "IS851", "`Resources`"),
     "empty resources": (b'{"Resources": {}}', "IS851", "`Resources`"),
     "resources that are a list": (b'{"Resources": []}', "IS851", "`Resources`"),

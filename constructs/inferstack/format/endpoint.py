@@ -286,7 +286,7 @@ class MetricsConfig(Block):
     enable_enhanced_metrics: bool | None = None
     """True publishes metrics for each instance, container and GPU."""
     enable_detailed_observability: bool | None = None
-    """True turns on detailed dashboards, which are charged for; on by default for new endpoints."""
+    """Metrics of containers, GPUs and hosts, which CloudWatch charges for by the gigabyte; on by default."""
     metric_publish_frequency_in_seconds: int | None = None
     """Seconds between two readings of a metric."""
 

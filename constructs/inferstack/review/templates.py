@@ -129,6 +129,7 @@ def _parsed(text: str, file: str) -> Any:
 
 
 def _sections(data: Any, file: str) -> Mapping[str, Any]:
+    fix = _GET_A_TEMPLATE
     match data:
         case {"TemplateBody": dict() as body}:
             return _sections(body, file)
@@ -138,11 +139,16 @@ def _sections(data: Any, file: str) -> Mapping[str, Any]:
             fault = next(_faults(resources), None)
             if fault is None:
                 return {**{str(name): section for name, section in others.items()}, "Resources": resources}
+        case {"kind": str(), **others} if "Resources" not in others:
+            fault = "this is a spec, not a template"
+            fix = (
+                "name the template that `inferstack render` makes of it, or, for `review`, the spec's folder"
+            )
         case dict():
             fault = "there are no `Resources`"
         case _:
             fault = f"this is {describe(data)}, not a mapping with `Resources`"
-    raise SpecError([Problem(FilePlace(file), fault, _GET_A_TEMPLATE, NOT_A_TEMPLATE)])
+    raise SpecError([Problem(FilePlace(file), fault, fix, NOT_A_TEMPLATE)])
 
 
 def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:

@@ -63,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
 
     The exit status is 1 if a spec has errors, AWS would refuse an update, or a policy is broken.
     """
+    if options.base == "":
+        options.wrong_usage("--base is empty; leave it out to compare with nothing")
     if options.base_program is not None and options.base is None:
         options.wrong_usage("--base-program needs --base, the specs to render with it")
     if options.source_url is not None and options.format != "html":

@@ -95,7 +95,7 @@ def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:
         return
     stage = f", stage {after.stage}" if after.stage is not None else ""
     title = f"{it.key} ({after.place.file}{stage}; {after.kind}, {after.hosting})"
-    yield painted(printable(title), "bold", stream)
+    yield from (painted(line, "bold", stream) for line in _wrapped(title, "", "  "))
     if it.changes:
         yield from _line("changes", f"{words.resources_text(it)}; {words.ending(it)}")
     last = ""

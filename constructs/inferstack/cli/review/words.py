@@ -1,6 +1,7 @@
 """What every format says in the same words: fates, amounts, and the lines of an endpoint."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from inferstack.problems.words import listed
 from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
@@ -170,12 +171,17 @@ def lines_of(endpoint: Endpoint) -> Iterator[Line]:
 
 
 def _alarms(endpoint: Endpoint) -> Iterator[str]:
-    """The alarms, those that are alike for several parts on one line."""
+    """The alarms, those that are alike for several parts on one line; whom all tell, once."""
+    tells = {it.tells for it in endpoint.alarms}
+    whom = tells.pop() if len(tells) == 1 and len(endpoint.alarms) > 1 else None
     alike: dict[str, list[str]] = {}
     for it in endpoint.alarms:
-        alike.setdefault(it.sentence.replace(f" of {it.of} ", " of \0 ", 1), []).append(it.of)
+        sentence = it.sentence if whom is None else it.sentence.removesuffix(f"; {whom}")
+        alike.setdefault(sentence.replace(f" of {it.of} ", " of \0 ", 1), []).append(it.of)
     for sentence, parts in alike.items():
         yield sentence.replace("\0", listed(list(dict.fromkeys(parts)), last="and", quote=""))
+    if whom is not None:
+        yield f"each {whom}"
 
 
 def _container(it: Container) -> str:
@@ -194,9 +200,30 @@ def _component(it: Component) -> str:
     wanted = [
         *([_accelerators(it.needs.accelerators)] if it.needs.accelerators else []),
         *([f"{it.needs.vcpus:g} vCPUs"] if it.needs.vcpus else []),
-        *([f"{it.needs.host_memory_mib:g} MiB host memory"] if it.needs.host_memory_mib else []),
+        *([f"{it.needs.host_memory_mib / 1024:.4g} GiB host memory"] if it.needs.host_memory_mib else []),
     ]
-    return f"`{it.name}`{adapter}: {counted(it.copies)}, each with {listed(wanted, last='and', quote='')}"
+    each = f", each with {listed(wanted, last='and', quote='')}"
+    return f"`{it.name}`{adapter}: {counted(it.copies)}{each}{placing(it)}"
+
+
+_STRATEGIES = {"SPREAD": "spread over the instances", "BINPACK": "packed onto few instances"}
+
+
+def placing(it: Component) -> str:
+    """How copies are placed, if the spec says so, after a semicolon."""
+    said = [_STRATEGIES[it.placement_strategy]] if it.placement_strategy in _STRATEGIES else []
+    if it.max_imbalance is not None:
+        said.append(f"balanced over Availability Zones (to a difference of {it.max_imbalance})")
+    return f"; {', '.join(said)}" if said else ""
+
+
+def unbalanced_in(it: Placement) -> Iterator[str]:
+    """Which copies are not as balanced over zones as they should be."""
+    names = listed(it.unbalanced, last="and")
+    if it.unbalanced and it.instances == 1:
+        yield f"all copies of {names} in one Availability Zone"
+    elif it.unbalanced:
+        yield f"{names} less balanced over Availability Zones than asked for"
 
 
 def _accelerators(count: float) -> str:
@@ -217,8 +244,9 @@ def _fleet(fleet: Fleet) -> str:
 
 
 def _capacity(fleet: Fleet) -> Iterator[str]:
-    for it in fleet.placements:
-        yield f"`{fleet.name}`, {_LEVELS[it.level]}: {_placement(it)}"
+    for said, those in groupby(fleet.placements, key=_placement):
+        levels = listed([_LEVELS[it.level] for it in those], last="and", quote="")
+        yield f"`{fleet.name}`, {levels}: {said}"
     for name in fleet.never_fits:
         yield f"`{fleet.name}`: a copy of `{name}` never fits"
 
@@ -231,7 +259,7 @@ def _placement(it: Placement) -> str:
     idle = it.instances - it.needed
     rest = f", {idle} with nothing" if idle > 0 else ""
     lack = listed([f"{count} of `{name}`" for name, count in it.without_room.items()], last="and", quote="")
-    return f"{said}{rest}" + (f"; no room for {lack}" if lack else "")
+    return "; ".join([f"{said}{rest}", *([f"no room for {lack}"] if lack else []), *unbalanced_in(it)])
 
 
 def _layout(it: Layout) -> str:

@@ -17,6 +17,7 @@ from inferstack.check.files import is_folder, spec_files
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.problems import FilePlace, Problem, SpecError, dotted
 from inferstack.problems.file_codes import NO_BASE
+from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
 from inferstack.review.templates import PATTERNS, PreviousTemplate, read_folder, read_template
 from inferstack.source.document import read_document
@@ -146,6 +147,11 @@ def _by_program(program: str, base: Base, files: Sequence[_SpecFile], folder: Pa
         except _NotRenderedError as error:
             notes.append(f"{base.title}: its own version could not render it: {error}")
             then = {}
+        else:
+            lacking = [it.spec or "" for it in now if it.template.endpoint_name not in then]
+            if lacking:
+                of = listed(lacking, last="and", quote="")
+                notes.append(f"{base.title}: its own version made no template of {of}")
         stacks += [_with_own_version(it, then.get(it.template.endpoint_name)) for it in now]
     return msgspec.structs.replace(base, stacks=tuple(stacks), notes=tuple(notes))
 

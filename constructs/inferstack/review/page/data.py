@@ -120,6 +120,8 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """What is on the instances, also on those that are not there."""
     without_room: dict[str, int]
     """Copies that have no place, by the component's name."""
+    unbalanced: tuple[str, ...] = ()
+    """Components whose copies are less balanced over Availability Zones than they should be."""
 
 
 class UpdateRoom(msgspec.Struct, frozen=True):
@@ -205,6 +207,10 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     """How many copies."""
     needs: Needs | None
     """What a copy reserves; none for an adapter, or if that differs by instance type."""
+    placement_strategy: str | None = None
+    """SPREAD over the instances, or BINPACK onto few of them."""
+    max_imbalance: int | None = None
+    """By how many copies Availability Zones may differ; none if copies need not be balanced over them."""
     place: Place
     """Where the spec has it."""
 
