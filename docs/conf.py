@@ -13,7 +13,10 @@ html_theme = "furo"
 root_doc = "index"
 exclude_patterns = ["examples", "pipelines/*/**"]
 
-extensions = ["myst_parser", "sphinx_copybutton", "tools.site_links", "tools.site_diagrams"]
+extensions = [
+    *("myst_parser", "sphinx_copybutton"),
+    *("tools.site_links", "tools.site_diagrams", "tools.site_codes"),
+]
 
 # Headings have the anchors that GitHub gives them, so a link leads to the same place in both.
 myst_heading_anchors = 4

@@ -1,8 +1,9 @@
-"""What an upgrade changes although no spec does: templates, and problems that were not reported before.
+"""What an upgrade changes although no spec does: templates, problems that were not reported before, promises.
 
 ``python -m tools.template_changes --since v1.2.0`` renders the examples and shapes of that version with its
-code and with the code here. What it prints belongs into the changelog; with ``--check`` it fails until the
-changelog has a section about it.
+code and with the code here, and asks :mod:`tools.kept_promises` what else is not as it was. What it prints
+belongs into the changelog; with ``--check`` it fails until the changelog has a section about templates, and
+names whatever else has changed.
 """
 
 import argparse
@@ -14,10 +15,12 @@ import sys
 import tarfile
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tools import kept_promises
 
 ROOT = Path(__file__).parents[1]
 SPECS = ("model_specs", "tests/shapes", "docs/examples/kinds")
@@ -25,6 +28,7 @@ CHANGELOG = ROOT / "CHANGELOG.md"
 SECTION = "### Templates"
 _RENDERER = Path(__file__).with_name("templates_of.py")
 _SHOWN = 3
+_TAGS = "v[0-9]*"
 
 Rendered = dict[str, dict[str, Any]]
 
@@ -45,30 +49,52 @@ def main(words: list[str] | None = None) -> int:
     options = arguments().parse_args(words)
     since = options.since or last_release()
     if since is None:
-        print("no release yet, so nothing to compare with")
+        print(without_release())
         return 0
     with tempfile.TemporaryDirectory() as name:
-        changes = changes_since(version_in(since, Path(name)))
-    print(report(changes, since))
-    missing = options.check and changes and SECTION not in unreleased()
-    if missing:
-        print(f"{CHANGELOG.name} has no section {SECTION!r} under Unreleased", file=sys.stderr)
+        other = version_in(since, Path(name))
+        changes = changes_since(other)
+        broken = [Change(*it) for it in kept_promises.broken(other, ROOT)]
+    print(report(changes, since), *(f"- `{it.where}`: {it.what}" for it in broken), sep="\n")
+    missing = [*unmentioned(changes, broken, news(since))] if options.check else []
+    for it in missing:
+        print(f"{CHANGELOG.name} does not have {it} in what is new since {since}", file=sys.stderr)
     return int(bool(missing))
+
+
+def unmentioned(changes: Mapping[Change, list[str]], broken: Iterable[Change], text: str) -> Iterator[str]:
+    """What the changelog should have, and has not."""
+    if changes and SECTION not in text:
+        yield f"a section {SECTION!r}"
+    yield from (f"`{it.where}`" for it in broken if it.where not in text)
 
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.template_changes", description=__doc__)
     since = "a tag or commit, or a folder with another version (default: the last release)"
     parser.add_argument("--since", metavar="TAG|DIR", help=since)
-    parser.add_argument("--check", action="store_true", help=f"fail if changes lack a section {SECTION!r}")
+    parser.add_argument("--check", action="store_true", help="fail if they are not in the changelog")
     return parser
 
 
 def last_release() -> str | None:
-    """The last tag before this commit."""
-    command = ("git", "describe", "--tags", "--abbrev=0", "--match", "v*")
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
+    """The last release before this commit; if this one is a release itself, the one before."""
+    own = git("tag", "--points-at", "HEAD", "--list", _TAGS).split()
+    others = (f"--exclude={tag}" for tag in own)
+    return git("describe", "--tags", "--abbrev=0", "--match", _TAGS, *others) or None
+
+
+def git(*words: str) -> str:
+    """What git prints; nothing if it fails, as it does where there is no repository."""
+    done = subprocess.run(("git", *words), cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def without_release() -> str:
+    """Why there is nothing to compare with."""
+    if git("rev-parse", "--is-shallow-repository") == "false":
+        return "no release yet, so nothing to compare with"
+    return "nothing to compare with: this is no clone with its history, which has the tags of releases"
 
 
 def version_in(since: str, folder: Path) -> Path:
@@ -176,10 +202,11 @@ def _named(specs: list[str]) -> str:
     return ", ".join(specs[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def unreleased() -> str:
-    """The part of the changelog about what has no release yet."""
-    text = CHANGELOG.read_text("utf-8")
-    return text.partition("## [Unreleased]")[2].partition("\n## ")[0]
+def news(since: str) -> str:
+    """What the changelog says since a version: all above its section, or else what is unreleased."""
+    text = CHANGELOG.read_text("utf-8").partition("## [Unreleased]")[2]
+    before, found, _ = text.partition(f"\n## [{since.removeprefix('v')}]")
+    return before if found else text.partition("\n## ")[0]
 
 
 if __name__ == "__main__":

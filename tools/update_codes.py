@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from inferstack.check.every_code import TOPICS, every_code
-from inferstack.problems.codes import Code
+from inferstack.problems.codes import RETIRED, Code
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table
@@ -32,7 +32,12 @@ ignore:
 ```
 
 `inferstack explain CODE` prints a code's entry on this page and, if a spec can contain the mistake, an
-example of wrong and right.
+example of wrong and right. On the website each code has a page of its own: `codes/IS270.html`.
+"""
+_RETIRED = f"""\
+## Retired
+
+Codes that earlier versions reported. None of them is used again: {", ".join(sorted(RETIRED))}
 """
 
 
@@ -40,7 +45,7 @@ def page(entries: Iterable[Code]) -> str:
     """The page, a section for each topic that has codes."""
     known = list(entries)
     sections = ["".join(_section(topic, title, known)) for topic, title in TOPICS.items()]
-    return "\n".join([_TOP, *filter(None, sections)])
+    return "\n".join([_TOP, *filter(None, sections), _RETIRED])
 
 
 def _section(topic: str, title: str, entries: Iterable[Code]) -> Iterator[str]:

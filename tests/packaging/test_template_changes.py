@@ -1,6 +1,9 @@
 """An upgrade that changes templates without a change of the spec is found, and must be in the changelog."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +80,82 @@ def test_a_default_that_changes_must_be_in_the_changelog(
     )
     changelog.write_text(f"# Changelog\n\n## [Unreleased]\n\n{SECTION}\n\n## [1.0.0]\n", "utf-8")
     assert main(["--since", str(other), "--check"]) == 0
+
+
+# ---------------------------------------------------------------- with tags, in a repository of its own
+
+
+def git(folder: Path, *words: str) -> None:
+    names = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
+    subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True)
+
+
+def committed(folder: Path, *, tag: str | None = None) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message=more")
+    if tag is not None:
+        git(folder, "tag", tag)
+
+
+def checked(folder: Path) -> tuple[int, str]:
+    """What `make changes` of that repository answers."""
+    command = (sys.executable, "-m", "tools.template_changes", "--check")
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def repository(other: Path) -> Path:
+    shutil.copytree(ROOT / "tools", other / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    (other / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n", "utf-8")
+    git(other, "init", "--quiet")
+    committed(other)
+    return other
+
+
+def test_what_a_release_changes_cannot_be_forgotten(repository: Path) -> None:
+    changelog = repository / "CHANGELOG.md"
+    assert checked(repository) == (0, "no release yet, so nothing to compare with\n")
+
+    git(repository, "tag", "v0.1.0")
+    assert checked(repository) == (0, "no release yet, so nothing to compare with\n")
+    committed(repository)
+    assert checked(repository) == (0, "No template changes since v0.1.0.\n")
+
+    file = repository / DEFAULTS
+    file.write_text(file.read_text("utf-8").replace(OLD, NEW), "utf-8")
+    committed(repository)
+    status, said = checked(repository)
+    assert status == 1
+    assert "EvaluationPeriods has another value" in said
+    assert f"CHANGELOG.md does not have a section {SECTION!r} in what is new since v0.1.0" in said
+
+    # The tag of the new release is not what it is compared with.
+    forgotten = "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-23\n\n## [0.1.0] - 2026-10-01\n\n"
+    changelog.write_text(f"{forgotten}{SECTION}\n", "utf-8")
+    committed(repository, tag="v0.2.0")
+    assert checked(repository)[0] == 1
+    changelog.write_text(forgotten.replace("-23\n", f"-23\n\n{SECTION}\n\n- Alarms\n"), "utf-8")
+    committed(repository, tag="v0.2.1")
+    git(repository, "tag", "--delete", "v0.2.0")
+    assert checked(repository)[0] == 0
+
+
+def test_without_history_nothing_is_claimed(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    git(repository, "tag", "v0.1.0")
+    committed(repository)
+    shallow = tmp_path_factory.mktemp("shallow") / "clone"
+    git(repository, "clone", "--quiet", "--depth=1", "--no-tags", repository.as_uri(), str(shallow))
+    status, said = checked(shallow)
+    assert (status, said.partition(":")[0]) == (0, "nothing to compare with")
+
+
+def test_ci_compares_with_the_last_release() -> None:
+    assert "\nmake changes\n" in (ROOT / ".ci" / "run").read_text("utf-8")
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    assert "run: python -m tools.template_changes --check\n" in workflow
+    assert "fetch-depth: 0" in workflow

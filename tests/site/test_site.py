@@ -1,5 +1,6 @@
 """The website: built from the pages as they are, complete without a network, and strict about links."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import lxml.html
 import pytest
+
+from inferstack.check.every_code import every_code
 
 pytest.importorskip("sphinx", reason="the group `docs` is not installed")
 
@@ -99,6 +103,47 @@ def test_the_anchors_of_the_pages_are_those_of_the_site(site: Path) -> None:
     assert "singlemodelspec" in parsed(site / "spec.html").places
     assert re.search(r"\bautoscaling\b", (site / "searchindex.js").read_text("utf-8"))
 
+
+# ---------------------------------------------------------------- a page for each code
+
+
+def text_of(page: Path) -> str:
+    (article,) = lxml.html.parse(page).xpath("//article")
+    return " ".join(article.text_content().split())
+
+
+def test_every_code_has_a_page_to_which_the_list_links(site: Path) -> None:
+    pages = {f"codes/{code}.html" for code in every_code()}
+    assert {it.relative_to(site).as_posix() for it in (site / "codes").iterdir()} == pages
+    assert pages <= {*parsed(site / "codes.html").links}
+
+
+def test_the_page_of_a_code_says_what_to_do(site: Path) -> None:
+    warning, error = (text_of(site / "codes" / f"{code}.html") for code in ("IS270", "IS104"))
+    assert "NVIDIA driver should be new enough for the CUDA of the image" in warning
+    assert "ignore: - {code: IS270, reason: …}" in warning
+    assert "No spec can ignore an error." in error
+    assert every_code()["IS270"].source in parsed(site / "codes" / "IS270.html").links
+
+
+def test_a_code_that_a_page_mentions_leads_to_its_own(site: Path) -> None:
+    assert "codes/IS860.html" in parsed(site / "updates.html").links
+    assert not [it for it in parsed(site / "updates.html").links if "codes.html#is" in it]
+    assert "../codes/IS865.html" in parsed(site / "decisions" / "no-physical-names.html").links
+    assert "IS860.html" not in parsed(site / "codes" / "IS860.html").links
+
+
+def test_the_search_knows_each_code(site: Path) -> None:
+    index = json.loads((site / "searchindex.js").read_text("utf-8").partition("(")[2].rstrip(");\n"))
+    titles = dict(zip(index["docnames"], index["titles"], strict=True))
+    assert [it for it in every_code() if not titles[f"codes/{it}"].startswith(f"{it}: ")] == []
+    # The neighbors of a code are on its page, too, but that is not about them.
+    (near,) = (index["docnames"].index(f"codes/{code}") for code in ("IS271",))
+    found = index["terms"]["nvme"]
+    assert near not in (found if isinstance(found, list) else [found])
+
+
+# ---------------------------------------------------------------- what is wrong is reported
 
 WRONG = ("[x](other.md#nowhere)", "[x](nowhere.md)", "[x](#nowhere)", "[x](../nowhere.yaml)")
 

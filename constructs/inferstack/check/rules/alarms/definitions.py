@@ -223,8 +223,7 @@ def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Problem]:
 def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """An alarm on requests should watch inference components, not the variant that they run on.
 
-    Users report that such a metric has no data there:
-    :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
+    Users report that such a metric has no data there, although AWS lists it.
     """
     for path, rule, name in _on_sagemaker(spec):
         found = metrics_of_rule(spec, rule)

@@ -115,8 +115,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
 def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The instances below inference components should not be scaled by requests to their variant.
 
-    Users report that such a metric has no data there:
-    :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
+    Users report that such a metric has no data there, although AWS lists it.
     """
     followed = [(path, scaled, name) for path, scaled, _, name in named_policies(spec)]
     # IS530 refuses predefined names there.
