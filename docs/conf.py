@@ -26,6 +26,7 @@ nitpicky = True
 # A page shows commands with a prompt, and their output: the button copies the commands.
 copybutton_prompt_text = "$ "
 copybutton_line_continuation_character = "\\"
+copybutton_here_doc_delimiter = "END"
 
 html_static_path = ["site"]
 html_css_files = ["site.css"]

@@ -17,10 +17,14 @@ def code_blocks(page: Path, language: str) -> list[str]:
 
 
 def commands(session: str) -> Iterator[tuple[str, str]]:
-    """The commands of a console session, each with the output that is shown below it."""
+    """The commands of a console session, each with the output that is shown below it.
+
+    What a command is given in a here document, up to the line `END`, is part of the command.
+    """
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
-        command, _, output = part.partition("\n")
-        yield command, output
+        first, _, rest = part.partition("\n")
+        given, end, output = rest.partition("END\n") if first.endswith("<<'END'") else ("", "", rest)
+        yield f"{first}\n{given}{end}" if end else first, output
 
 
 def assert_printed(printed: str, shown: str) -> None:
