@@ -20,7 +20,7 @@ from inferstack.format.alarms import AlarmRule, Alarms
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.base import Block
 from inferstack.format.kinds import ModelSpec
-from inferstack.format.model import FrameworkImage
+from inferstack.format.model import FrameworkImage, Model
 
 Broken = Iterator[str]
 _ELSEWHERE = frozenset({"autoscaling", "model_name", "files", "triton", "variant_name", "deployment_config"})
@@ -90,14 +90,18 @@ def _hosting(aws: EmulatedAws, spec: ModelSpec) -> Broken:
     for _, variant in variants(spec):
         there = found.get(variant.variant_name, {})
         yield from _unlike(variant, there, variant.variant_name, aws)
-        if named and variant.instance_pools is None:
-            wanted = named[variant.model_name]
-            model = sagemaker.describe_model(ModelName=there["ModelName"])
-            yield from _unlike(wanted, {**model, **model.get("PrimaryContainer", {})}, "model", aws)
+        if variant.model_name in named and variant.instance_pools is None:
+            yield from _model(aws, named[variant.model_name], there["ModelName"])
+
+
+def _model(aws: EmulatedAws, wanted: Model, name: str) -> Broken:
+    found = aws.client("sagemaker").describe_model(ModelName=name)
+    yield from _unlike(wanted, {**found, **found.get("PrimaryContainer", {})}, "model", aws)
 
 
 def _components(aws: EmulatedAws, spec: ModelSpec) -> Broken:
     sagemaker = aws.client("sagemaker")
+    named = {name: model for _, name, model in models(spec)}
     for _, name, component in components(spec):
         found = sagemaker.describe_inference_component(InferenceComponentName=name)
         if found["EndpointName"] != spec.endpoint_name:
@@ -105,6 +109,9 @@ def _components(aws: EmulatedAws, spec: ModelSpec) -> Broken:
         if component.variant_name not in (None, found["VariantName"]):
             yield f"{name}: is on the variant {found['VariantName']}"
         yield from _unlike(component, found, name, aws)
+        its_model = None if component.specification is None else component.specification.model_name
+        if its_model in named:
+            yield from _model(aws, named[its_model], found["Specification"]["ModelName"])
 
 
 # ---------------------------------------------------------------- scaling
@@ -227,7 +234,8 @@ def _role(aws: EmulatedAws, spec: ModelSpec) -> Broken:
     if isinstance(spec.execution_role, str):
         return
     iam = aws.client("iam")
-    [role] = iam.list_roles()["Roles"]
+    # Beside it, there may be a role for those who invoke the endpoint.
+    [role] = [it for it in iam.list_roles()["Roles"] if it["Description"].startswith("Execution role")]
     trusted = [it["Principal"]["Service"] for it in role["AssumeRolePolicyDocument"]["Statement"]]
     if trusted != ["sagemaker.amazonaws.com"]:
         yield f"execution_role: trusts {trusted}"
