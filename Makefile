@@ -65,8 +65,8 @@ test-release: $(READY) ## a release of HEAD: built twice, checked, installed in 
 # By hand: a sample of 200 takes some minutes. Its libraries are not in the lock, which everybody installs.
 ROOM ?= resolve
 mutate: $(READY) ## small changes to the code of one package (ROOM=review) that no test notices
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'mutmut>=3.8,<4' 'pytest-cov>=7,<8'
-	@$(BIN)/python -m tools.mutate $(ROOM)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'mutmut>=3.8,<4'
+	@$(BIN)/python -m tools.mutate $(ROOM) $(MUTATE)
 
 lock: $(READY) ## the newest versions that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --group docs --extra node \

@@ -2,7 +2,8 @@
 
 ``make mutate ROOM=resolve`` takes a sample, since all changes of a package would take hours; the same seed
 takes the same sample. The changes are those of mutmut's mutators. Each is tried in a copy of the project,
-with the tests of :data:`ROOMS` that run the changed line, or all tests of the package if it runs on import.
+with the tests of :data:`ROOMS` that run the changed line, or something of the file if the line runs on import:
+a minute of them at most, so that a change which lives may be one that a slow test would notice.
 
 A change that makes no difference, or none worth a test, is listed with the reason in
 ``tools/mutants_that_may_live.yaml``.
@@ -15,27 +16,28 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import libcst as cst
 import yaml
-from coverage import CoverageData
 from libcst import matchers
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
+
+from tools.mutant_tests import FAILED, PASSED, Known, Request, Runner, is_in_functions
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "constructs/inferstack"
 ACCEPTED = ROOT / "tools/mutants_that_may_live.yaml"
 
 ROOMS: Mapping[str, tuple[str, ...]] = {
-    "resolve": ("tests/resolve", "tests/review", "tests/benchmarks/test_by_hand.py"),
+    "resolve": ("tests/resolve", "tests/review", "tests/constructs/test_tokens.py", "tests/benchmarks/test_by_hand.py"),
     "check": ("tests/check", "tests/cli", "tests/constructs"),
     "check/rules": ("tests/check", "tests/test_examples.py"),
     "check/lock": ("tests/check", "tests/account", "tests/cli"),
@@ -46,9 +48,6 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "source": ("tests/source", "tests/check"),
 }
 """The tests for each package: its own first."""
-
-_SECONDS = 120
-
 
 class Mutant(NamedTuple):
     """One change to one file. ``was`` and ``now`` are the changed lines."""
@@ -138,86 +137,114 @@ def _changed_lines(before: str, after: str) -> tuple[str, str]:
 # ---------------------------------------------------------------- which tests can notice it
 
 
-def tests_by_line(copy: Path, tests: Sequence[str], jobs: int) -> Mapping[str, Mapping[int, Sequence[str]]]:
-    """For each file, the tests that run each of its lines."""
-    _pytest(copy, [f"-n{jobs}", f"--cov={SOURCE}", "--cov-context=test", "--cov-report=", *tests], None)
-    data = CoverageData(str(copy / ".coverage"))
-    data.read()
-    files = data.measured_files()
-    return {Path(it).relative_to(copy).as_posix(): data.contexts_by_lineno(it) for it in files}
+_SECONDS = 60
 
 
-def _covering(
-    mutant: Mutant, by_line: Mapping[str, Mapping[int, Sequence[str]]], folders: Sequence[str]
-) -> list[str]:
-    """The tests that run a mutant's line, the package's own first, since they notice most and take the least
-    time; none for a line that runs on import, which is everybody's.
+def _noticing(mutant: Mutant, known: Known, own: str, *, on_import: bool) -> dict[str, float]:
+    """The tests that can notice a mutant, and how long each takes: those of the package's own folder before
+    others, since they notice most, and files with quick tests before slow ones.
     """
-    contexts = by_line.get(mutant.file, {}).get(mutant.line, ())
-    found = sorted({it.rpartition("|")[0] for it in contexts})
-    return [] if "" in contexts else sorted(found, key=lambda it: not it.startswith(folders[0]))
+    lines = known.lines.get(mutant.file, {})
+    # A line that continues the one before it is not always counted.
+    above = max((it for it, tests in lines.items() if tests and it <= mutant.line), default=None)
+    chosen = lines.values() if on_import or above is None else [lines[above]]
+    tests = set().union(*chosen) or {it for it in known.seconds if it.startswith(own)}
+    return dict(_within(sorted(tests, key=_by_file(tests, known, own)), known))
+
+
+def _by_file(tests: Collection[str], known: Known, own: str) -> Callable[[str], Any]:
+    of_file: dict[str, list[float]] = {}
+    for it in tests:
+        of_file.setdefault(it.partition("::")[0], []).append(known.seconds[it])
+    mean = {file: sum(those) / len(those) for file, those in of_file.items()}
+
+    def order(test: str) -> Any:
+        file = test.partition("::")[0]
+        return not file.startswith(own), mean[file], file, known.seconds[test], test
+
+    return order
+
+
+def _within(tests: Iterable[str], known: Known) -> Iterator[tuple[str, float]]:
+    left = float(_SECONDS)
+    for it in tests:
+        yield it, known.seconds[it]
+        left -= known.seconds[it]
+        if left < 0:
+            return
 
 
 # ---------------------------------------------------------------- trying them
 
 
 def project_copy(folder: Path) -> Path:
-    """A copy of the files that git knows, compiled once: later changes must never meet older bytecode."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True)
+    """A copy of the files that git knows or would add."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    compiled = ["constructs", "stacks", "tests"]
-    subprocess.run([sys.executable, "-m", "compileall", "-q", *compiled], cwd=folder, check=True)
     return folder
 
 
-def _pytest(copy: Path, arguments: Sequence[str], seconds: float | None = _SECONDS) -> int:
-    """Runs pytest in a copy; 124 if it takes too long."""
-    path = os.pathsep.join(map(str, (copy / "constructs", copy / "stacks", copy)))
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
-    try:
-        return subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, timeout=seconds, check=False
-        ).returncode
-    except subprocess.TimeoutExpired:
-        return 124
-
-
-def is_noticed(mutant: Mutant, copy: Path, tests: Sequence[str]) -> bool:
-    """Whether any of the tests fails with a mutant in place."""
-    file, listed = copy / mutant.file, copy / "tests.txt"
-    original = file.read_text()
+@contextmanager
+def _changed(copy: Path, mutant: Mutant) -> Iterator[None]:
+    """The copy with a mutant in place. Its time differs, so that nobody takes what was compiled before."""
+    file = copy / mutant.file
+    original, times = file.read_text(), file.stat()
     file.write_text(mutant.code)
-    listed.write_text("\n".join(tests))
+    os.utime(file, (1, 1))
     try:
-        return _pytest(copy, ["-n0", f"@{listed}"]) != 0
+        yield
     finally:
         file.write_text(original)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def is_noticed(mutant: Mutant, runner: Runner, known: Known, own: str) -> bool:
+    """Whether any test fails with a mutant in place. What seems to live is tried again in a process of its
+    own: something that was computed while the tests were collected may hide a change.
+    """
+    within = is_in_functions((runner.copy / mutant.file).read_text(), mutant.code)
+    tests = _noticing(mutant, known, own, on_import=not within)
+    if within:
+        status = runner.status(Request(tests, mutant.file, mutant.code))
+        if status < 0 or status == FAILED:
+            return True
+    with _changed(runner.copy, mutant):
+        alone = Runner(runner.copy, sorted({it.partition("::")[0] for it in tests}), changed=True)
+        try:
+            return alone.status(Request(tests)) != PASSED
+        finally:
+            alone.close()
 
 
 def survivors(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> Iterator[Mutant]:
     """The mutants that no test notices, as they are found."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-        copies: SimpleQueue[Path] = SimpleQueue()
+        runners: SimpleQueue[Runner] = SimpleQueue()
         for number in range(jobs):
-            copies.put(project_copy(Path(folder) / str(number)))
-        first = copies.get()
-        by_line = tests_by_line(first, tests, jobs)
-        copies.put(first)
+            runners.put(Runner(project_copy(Path(folder) / str(number)), tests))
+        first = runners.get()
+        known = first.known()
+        runners.put(first)
 
         def lives(mutant: Mutant) -> bool:
-            copy = copies.get()
+            runner = runners.get()
             try:
-                return not is_noticed(mutant, copy, _covering(mutant, by_line, tests) or tests[:1])
+                return not is_noticed(mutant, runner, known, tests[0])
             finally:
-                copies.put(copy)
+                runners.put(runner)
 
-        for mutant, alive in zip(mutants, pool.map(lives, mutants), strict=True):
-            if alive:
-                yield mutant
+        try:
+            for mutant, alive in zip(mutants, pool.map(lives, mutants), strict=True):
+                if alive:
+                    yield mutant
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for _ in range(jobs):
+                runners.get().close()
 
 
 def _accepted() -> set[tuple[str, str, str]]:
@@ -232,13 +259,18 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200, help="how many changes to try (200)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", type=Path, metavar="FILE", help="try what this earlier output lists")
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="with these tests only")
     options = parser.parse_args()
     accepted = _accepted()
     found = [it for file in sorted((ROOT / SOURCE / options.room).rglob("*.py")) for it in changes_to(file)]
     sample = random.Random(options.seed).sample(found, min(options.sample, len(found)))
     tried = [it for it in (one.mutant() for one in sample) if (it.file, it.was, it.now) not in accepted]
+    if options.only is not None:
+        listed = options.only.read_text("utf-8")
+        tried = [it for it in tried if str(it) in listed]
     living = 0
-    for mutant in survivors(tried, ROOMS[options.room], options.jobs):
+    for mutant in survivors(tried, options.tests or ROOMS[options.room], options.jobs):
         living += 1
         print(mutant, flush=True)
     share = 100 * (1 - living / len(tried))

@@ -59,14 +59,27 @@ def here(cloud: Cloud) -> Connection:
 def test_a_client_is_for_the_region_that_is_named_else_for_that_of_the_connection(here: Connection) -> None:
     nowhere = replace(here, region=None)
     clients = [here.s3(), here.s3("us-west-2"), here.sagemaker("eu-central-1"), here.kms("ap-south-1")]
+    clients.append(here.pricing("cn-northwest-1"))
     assert [(it.meta.service_model.service_name, it.meta.region_name) for it in clients] == [
         ("s3", "eu-west-1"),
         ("s3", "us-west-2"),
         ("sagemaker", "eu-central-1"),
         ("kms", "ap-south-1"),
+        ("pricing", "cn-northwest-1"),
     ]
     # S3 says from there where a bucket is.
     assert nowhere.s3().meta.region_name == "us-east-1"
+
+
+def test_each_user_of_an_endpoint_has_a_connection_and_sees_every_failure(here: Connection) -> None:
+    client = here.runtime("eu-central-1", connections=37, seconds=2.5)
+    config = client.meta.config
+    assert (client.meta.service_model.service_name, client.meta.region_name) == (
+        "sagemaker-runtime",
+        "eu-central-1",
+    )
+    assert (config.max_pool_connections, config.read_timeout) == (37, 2.5)
+    assert config.retries["total_max_attempts"] == 1
 
 
 def test_what_is_asked_of_kms_is_optional_and_given_up_early(here: Connection) -> None:

@@ -12,6 +12,7 @@ from inferstack.sizing.offers import Line, from_products
 _SERVICE = "AmazonSageMaker"
 _SERVED_FROM = {"aws": "us-east-1", "aws-cn": "cn-northwest-1"}
 """By partition, a region that has the price list; it is the same in all of them."""
+_RIGHTS = "reading prices needs pricing:GetProducts"
 _FILTERS = {"productFamily": "ML Instance", "component": "Hosting"}
 
 
@@ -25,7 +26,7 @@ def price_list(connection: Connection, region: str) -> Iterator[Line]:
     if partition not in _SERVED_FROM:
         fix = "write the price file by hand, or use `--offer` with a price list from there"
         raise AccountError(f"the partition {partition} of {region} has no price list; {fix}")
-    with explained("the price list cannot be read"):
+    with explained("the price list cannot be read", rights=_RIGHTS):
         pages = connection.pricing(_SERVED_FROM[partition]).get_paginator("get_products")
         wanted = {**_FILTERS, "regionCode": region}
         filters = [{"Type": "TERM_MATCH", "Field": name, "Value": it} for name, it in wanted.items()]
