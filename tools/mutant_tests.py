@@ -26,7 +26,8 @@ from typing import Any, NamedTuple, TextIO
 import pytest
 from coverage import Coverage
 
-PASSED, FAILED, _CANNOT = 0, 1, 99
+PASSED, FAILED, CANNOT = 0, 1, 99
+"""Exit statuses; the last one if a change cannot be made in a process that has imported the file."""
 _PATIENCE = 10
 """How many times as long a test may take as without a change, and how many seconds beyond that."""
 _START = 300
@@ -36,13 +37,15 @@ _START = 300
 class Request(NamedTuple):
     """Which tests to run, in this order, and how many seconds each takes; all tests if there are none.
 
-    ``file`` is to be changed to the text ``now``. ``report`` is where to write which lines each test runs.
+    ``file`` is to be changed to the text ``now``. ``report`` is where to write which lines of a folder
+    (``source``) each test runs.
     """
 
     tests: Mapping[str, float] = {}
     file: str = ""
     now: str = ""
     report: str = ""
+    source: str = ""
 
 
 # ---------------------------------------------------------------- changing functions
@@ -124,14 +127,14 @@ class _Forks:
     def _prepare(self, session: pytest.Session) -> None:
         request = self.request
         if request.file and not _replaced(request):
-            os._exit(_CANNOT)
+            os._exit(CANNOT)
         if request.tests:
             place = {it: number for number, it in enumerate(request.tests)}
             session.items = sorted(
                 (it for it in session.items if it.nodeid in place), key=lambda it: place[it.nodeid]
             )
         if request.report:
-            self.coverage = Coverage(data_file=None, source=["constructs"])
+            self.coverage = Coverage(data_file=None, source=[request.source])
             self.coverage.start()
         else:
             session.config.option.maxfail = 1
@@ -157,12 +160,14 @@ class _Forks:
         if self.coverage:
             self.coverage.stop()
             data = self.coverage.get_data()
+            # Thousands of tests run most lines: their names would fill the memory.
+            number = {test: at for at, test in enumerate(self.seconds)}
             lines = {
-                os.path.relpath(it): {line: sorted(filter(None, tests)) for line, tests in found.items()}
+                os.path.relpath(it): {line: [number[test] for test in tests if test] for line, tests in found}
                 for it in data.measured_files()
-                for found in [data.contexts_by_lineno(it)]
+                for found in [data.contexts_by_lineno(it).items()]
             }
-            written = {"seconds": self.seconds, "failed": sorted(self.failed), "lines": lines}
+            written = {"seconds": self.seconds, "failed": [*self.failed], "lines": lines}
             Path(self.request.report).write_text(json.dumps(written))
 
 
@@ -188,10 +193,13 @@ def main() -> None:
 
 
 class Known(NamedTuple):
-    """What is known of the tests without a change: how long each takes, and which run each line of a file."""
+    """What is known of the tests without a change: how long each takes, and the numbers of those that run
+    each line of a file.
+    """
 
+    tests: Mapping[int, str]
     seconds: Mapping[str, float]
-    lines: Mapping[str, Mapping[int, Collection[str]]]
+    lines: Mapping[str, Mapping[int, Collection[int]]]
 
 
 class Runner:
@@ -237,19 +245,20 @@ class Runner:
         ready, _, _ = select.select([self.process.stdout], [], [], seconds)
         return int(self.process.stdout.readline() or FAILED) if ready else FAILED
 
-    def known(self) -> Known:
-        """Runs all tests without a change. Tests that fail in a copy are left out."""
+    def known(self, source: str) -> Known:
+        """Runs all tests without a change. Those that fail in a copy are left out."""
         report = self.copy.with_suffix(".json")
-        self.status(Request(report=str(report)))
+        self.status(Request(report=str(report), source=source))
         found = json.loads(report.read_text())
         for it in found["failed"]:
             print(f"left out, since it fails without a change: {it}", file=sys.stderr)
-        fine = found["seconds"].keys() - set(found["failed"])
+        names, failed = list(found["seconds"]), set(found["failed"])
+        fine = {number: it for number, it in enumerate(names) if it not in failed}
         lines = {
-            file: {int(line): fine & set(tests) for line, tests in those.items()}
+            file: {int(line): [it for it in tests if it in fine] for line, tests in those.items()}
             for file, those in found["lines"].items()
         }
-        return Known({it: found["seconds"][it] for it in fine}, lines)
+        return Known(fine, {it: found["seconds"][it] for it in fine.values()}, lines)
 
     def close(self) -> None:
         """Ends the process, and Node if it has started that."""

@@ -2,8 +2,8 @@
 
 ``make mutate ROOM=resolve`` takes a sample, since all changes of a package would take hours; the same seed
 takes the same sample. The changes are those of mutmut's mutators. Each is tried in a copy of the project,
-with the tests of :data:`ROOMS` that run the changed line, or something of the file if the line runs on import:
-a minute of them at most, so that a change which lives may be one that a slow test would notice.
+with the tests of :data:`ROOMS` that run the changed line, or something of the file if the line runs on
+import: 20 seconds of them at most, so that a change which lives may be one that a slow test would notice.
 
 A change that makes no difference, or none worth a test, is listed with the reason in
 ``tools/mutants_that_may_live.yaml``.
@@ -16,8 +16,10 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,14 +32,17 @@ from libcst import matchers
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
-from tools.mutant_tests import FAILED, PASSED, Known, Request, Runner, is_in_functions
+from tools.mutant_tests import CANNOT, PASSED, Known, Request, Runner, is_in_functions
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "constructs/inferstack"
 ACCEPTED = ROOT / "tools/mutants_that_may_live.yaml"
 
 ROOMS: Mapping[str, tuple[str, ...]] = {
-    "resolve": ("tests/resolve", "tests/review", "tests/constructs/test_tokens.py", "tests/benchmarks/test_by_hand.py"),
+    "resolve": (
+        *("tests/resolve", "tests/review"),
+        *("tests/constructs/test_tokens.py", "tests/benchmarks/test_by_hand.py"),
+    ),
     "check": ("tests/check", "tests/cli", "tests/constructs"),
     "check/rules": ("tests/check", "tests/test_examples.py"),
     "check/lock": ("tests/check", "tests/account", "tests/cli"),
@@ -48,6 +53,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "source": ("tests/source", "tests/check"),
 }
 """The tests for each package: its own first."""
+
 
 class Mutant(NamedTuple):
     """One change to one file. ``was`` and ``now`` are the changed lines."""
@@ -72,6 +78,7 @@ _SILENT = (
     matchers.Annotation(),
     matchers.Assign(targets=[matchers.AssignTarget(matchers.Name("__all__"))]),
     matchers.Decorator(matchers.Call(matchers.Name("dataclass"))),
+    matchers.Arg(keyword=matchers.Name("frozen")),
 )
 
 
@@ -137,40 +144,33 @@ def _changed_lines(before: str, after: str) -> tuple[str, str]:
 # ---------------------------------------------------------------- which tests can notice it
 
 
-_SECONDS = 60
+_SECONDS_OF_QUICK, _SECONDS_OF_BROAD = 5, 15
 
 
 def _noticing(mutant: Mutant, known: Known, own: str, *, on_import: bool) -> dict[str, float]:
-    """The tests that can notice a mutant, and how long each takes: those of the package's own folder before
-    others, since they notice most, and files with quick tests before slow ones.
+    """The tests that can notice a mutant, and how long each takes.
+
+    First those that run most of the file in little time, which are about what it does; then those that run
+    most of it in any time.
     """
     lines = known.lines.get(mutant.file, {})
     # A line that continues the one before it is not always counted.
     above = max((it for it, tests in lines.items() if tests and it <= mutant.line), default=None)
     chosen = lines.values() if on_import or above is None else [lines[above]]
-    tests = set().union(*chosen) or {it for it in known.seconds if it.startswith(own)}
-    return dict(_within(sorted(tests, key=_by_file(tests, known, own)), known))
+    tests = {known.tests[it] for it in set().union(*chosen)}
+    tests = tests or {it for it in known.seconds if it.startswith(own)}
+    reach = Counter(known.tests[it] for those in lines.values() for it in those)
+    swift = sorted(tests, key=lambda it: (-reach[it] / (known.seconds[it] + 0.05), it))
+    quick = dict(_within(swift, known, _SECONDS_OF_QUICK))
+    broad = sorted(tests - quick.keys(), key=lambda it: (-reach[it], known.seconds[it], it))
+    return quick | dict(_within(broad, known, _SECONDS_OF_BROAD))
 
 
-def _by_file(tests: Collection[str], known: Known, own: str) -> Callable[[str], Any]:
-    of_file: dict[str, list[float]] = {}
-    for it in tests:
-        of_file.setdefault(it.partition("::")[0], []).append(known.seconds[it])
-    mean = {file: sum(those) / len(those) for file, those in of_file.items()}
-
-    def order(test: str) -> Any:
-        file = test.partition("::")[0]
-        return not file.startswith(own), mean[file], file, known.seconds[test], test
-
-    return order
-
-
-def _within(tests: Iterable[str], known: Known) -> Iterator[tuple[str, float]]:
-    left = float(_SECONDS)
+def _within(tests: Iterable[str], known: Known, seconds: float) -> Iterator[tuple[str, float]]:
     for it in tests:
         yield it, known.seconds[it]
-        left -= known.seconds[it]
-        if left < 0:
+        seconds -= known.seconds[it]
+        if seconds < 0:
             return
 
 
@@ -203,15 +203,13 @@ def _changed(copy: Path, mutant: Mutant) -> Iterator[None]:
 
 
 def is_noticed(mutant: Mutant, runner: Runner, known: Known, own: str) -> bool:
-    """Whether any test fails with a mutant in place. What seems to live is tried again in a process of its
-    own: something that was computed while the tests were collected may hide a change.
-    """
+    """Whether any test fails with a mutant in place."""
     within = is_in_functions((runner.copy / mutant.file).read_text(), mutant.code)
     tests = _noticing(mutant, known, own, on_import=not within)
     if within:
         status = runner.status(Request(tests, mutant.file, mutant.code))
-        if status < 0 or status == FAILED:
-            return True
+        if status != CANNOT:
+            return status != PASSED
     with _changed(runner.copy, mutant):
         alone = Runner(runner.copy, sorted({it.partition("::")[0] for it in tests}), changed=True)
         try:
@@ -220,25 +218,28 @@ def is_noticed(mutant: Mutant, runner: Runner, known: Known, own: str) -> bool:
             alone.close()
 
 
-def survivors(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> Iterator[Mutant]:
+def survivors(room: str, mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> Iterator[Mutant]:
     """The mutants that no test notices, as they are found."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
         runners: SimpleQueue[Runner] = SimpleQueue()
         for number in range(jobs):
             runners.put(Runner(project_copy(Path(folder) / str(number)), tests))
+        own = ROOMS[room][0]
         first = runners.get()
-        known = first.known()
+        known = first.known(f"{SOURCE}/{room}")
         runners.put(first)
 
         def lives(mutant: Mutant) -> bool:
             runner = runners.get()
             try:
-                return not is_noticed(mutant, runner, known, tests[0])
+                return not is_noticed(mutant, runner, known, own)
             finally:
                 runners.put(runner)
 
         try:
-            for mutant, alive in zip(mutants, pool.map(lives, mutants), strict=True):
+            tried = zip(mutants, pool.map(lives, mutants), strict=True)
+            for number, (mutant, alive) in enumerate(tried, 1):
+                print(f"\r{number} of {len(mutants)} tried", end="", file=sys.stderr, flush=True)
                 if alive:
                     yield mutant
         finally:
@@ -270,7 +271,7 @@ def main() -> None:
         listed = options.only.read_text("utf-8")
         tried = [it for it in tried if str(it) in listed]
     living = 0
-    for mutant in survivors(tried, options.tests or ROOMS[options.room], options.jobs):
+    for mutant in survivors(options.room, tried, options.tests or ROOMS[options.room], options.jobs):
         living += 1
         print(mutant, flush=True)
     share = 100 * (1 - living / len(tried))

@@ -1,11 +1,11 @@
-"""Lists what the templates of the examples, of the shapes and of the rules' bases consist of, so that a review
-shows each new or lost property.
+"""Lists what the templates of the examples, of the shapes and of the rules' bases consist of, so that a
+review shows each new or lost property.
 
     python -m tools.update_templates            writes the list if it has changed
     python -m tools.update_templates --check    writes nothing, exits 1 if it is out of date
 
-Each line is there once, whichever templates have it: what a stack has by logical id, and what the resources of
-a type have by property. Whole templates would be a hundred times as long, and nobody would read them.
+Each line is there once, whichever templates have it: what a stack has by logical id, and what the resources
+of a type have by property. Whole templates would be far longer, and nobody would read them.
 """
 
 import json
@@ -50,8 +50,9 @@ def _of_template(template: dict[str, Any]) -> Iterator[str]:
     for section, content in template.items():
         if section == "Mappings":
             # The accounts of all regions are the catalog's.
-            content = {name: dict([min(regions.items())]) for name, regions in content.items()}
-        if section != "Resources":
+            first = {name: dict([min(regions.items())]) for name, regions in content.items()}
+            yield from _lines(section, first)
+        elif section != "Resources":
             yield from _lines(section, content)
     for logical_id, resource in template["Resources"].items():
         kind = resource["Type"]
@@ -69,7 +70,7 @@ def _of_resource(resource: dict[str, Any]) -> Iterator[str]:
 
 
 def _graphs(body: Any) -> Iterator[str]:
-    """The widgets of a dashboard, and what is special in each metric: its dimensions are those of the alarms."""
+    """The widgets of a dashboard, and of each metric what no alarm has."""
     for widget in json.loads(body["Fn::Sub"])["widgets"]:
         for namespace, name, *dimensions, drawn in widget["properties"].pop("metrics", ()):
             yield from _lines("DashboardBody.metrics", f"{namespace} {name} by {', '.join(dimensions[::2])}")

@@ -3,12 +3,16 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from botocore.session import get_session
 from support.locking import ONE
 from support.program import Command
 from support.s3 import ACCOUNT, Answer, Cloud, Faults
+from support.stubbed import StubbedSession
 
 from inferstack.account.bucket import ALGORITHMS, is_key
+from inferstack.account.keys import advice
+from inferstack.check.load import parse_spec
 from inferstack.cli import main
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -241,3 +245,14 @@ def test_a_kms_that_cannot_be_reached_delays_nothing_and_fails_nothing(
     monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", "http://127.0.0.1:9")
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     assert "make sure that the endpoint's role may use it" in uploaded_with(cloud.key(), package, capsys)
+
+
+def test_an_alias_is_looked_up_in_the_account_of_the_endpoint() -> None:
+    there = "arn:aws:kms:us-east-1:444455556666"
+    data = yaml.safe_load(ONE)
+    data |= {"env": {"account": "444455556666"}, "endpoint_config": {"kms_key_id": "alias/models"}}
+    session = StubbedSession()
+    metadata = {"KeyMetadata": {"KeyId": "k", "Arn": f"{there}:key/k"}}
+    session.stub("kms").add_response("describe_key", metadata, {"KeyId": f"{there}:alias/models"})
+    assert advice(f"{there}:key/k", parse_spec(data).spec, session.connection()) is None
+    session.assert_all_asked()

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 from typing import Any
 
 import pytest
@@ -32,9 +33,7 @@ def deployed(
         "describe_endpoint", {**endpoint, **variants, "EndpointStatus": status}, {"EndpointName": "ranker"}
     )
     config = {"EndpointConfigName": "c", "EndpointConfigArn": ARN, "ProductionVariants": asked_for}
-    stub.add_response(
-        "describe_endpoint_config", {**config, "CreationTime": 0}, {"EndpointConfigName": "c"}
-    )
+    stub.add_response("describe_endpoint_config", {**config, "CreationTime": 0}, {"EndpointConfigName": "c"})
 
 
 def test_each_variant_has_its_instances_as_they_are_now(session: StubbedSession) -> None:
@@ -57,9 +56,7 @@ def test_an_endpoint_without_variants_runs_on_nothing(session: StubbedSession) -
 @pytest.mark.parametrize("status", ["Creating", "Updating", "Failed"])
 def test_an_endpoint_that_is_not_in_service_is_not_measured(status: str, session: StubbedSession) -> None:
     deployed(session.stub("sagemaker"), [], [{"VariantName": "a"}], status)
-    with pytest.raises(
-        AccountError, match=f"^the endpoint ranker is {status}; wait until it is in service$"
-    ):
+    with pytest.raises(AccountError, match=f"^the endpoint ranker is {status}; wait until it is in service$"):
         fleets(session.connection(), "eu-west-1", "ranker")
 
 
@@ -104,6 +101,25 @@ def test_a_request_names_what_it_is_for_and_nothing_else(
     assert session.made == [("sagemaker-runtime", "eu-west-1")]
     # The answer has been read to its end: only then has the user got it.
     assert body.read() == b""
+
+
+def test_all_users_wait_for_their_answers_at_once(
+    session: StubbedSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = 40
+    all_of_them = threading.Barrier(users, timeout=10)
+
+    def invoke(**_: object) -> dict[str, Any]:
+        all_of_them.wait()
+        return {"Body": io.BytesIO(b"ok")}
+
+    monkeypatch.setattr(session.stub("sagemaker-runtime").client, "invoke_endpoint", invoke)
+
+    async def together() -> list[str | None]:
+        async with invoking(session.connection(), "eu-west-1", PLAIN, users=users, seconds=3) as send:
+            return await asyncio.gather(*(send() for _ in range(users)))
+
+    assert asyncio.run(together()) == [None] * users
 
 
 def test_a_refusal_is_one_short_line(session: StubbedSession) -> None:

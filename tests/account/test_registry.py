@@ -1,15 +1,18 @@
 """What the model registry says about a version, in each form that its answers have."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import boto3
 import pytest
 from botocore.stub import Stubber
+from support.stubbed import StubbedSession
 
 from inferstack.account.connection import AccountError
-from inferstack.account.registry import described
+from inferstack.account.registry import described, latest_approved
 from inferstack.check.lock.file import Pin
+from inferstack.format.model import ModelPackage
 
 ARN = "arn:aws:sagemaker:us-east-1:123456789012:model-package/churn/1"
 IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/churn:1"
@@ -68,6 +71,47 @@ def test_a_container_may_have_no_files_or_name_them_in_one_of_two_ways() -> None
 
 def test_a_version_without_containers_has_none() -> None:
     assert answered().containers == ()
+
+
+# ---------------------------------------------------------------- Groups
+
+
+def group(name: str = "churn") -> ModelPackage:
+    return ModelPackage(group=name, version="latest-approved")
+
+
+def versions(*numbers: int) -> dict[str, Any]:
+    always = {name: it for name, it in ALWAYS.items() if name != "ModelPackageStatusDetails"}
+    listed = [{**always, "ModelPackageVersion": it, "ModelPackageArn": f"{ARN[:-1]}{it}"} for it in numbers]
+    return {"ModelPackageSummaryList": listed}
+
+
+def test_the_newest_approved_version_is_asked_for_and_the_first_one_taken() -> None:
+    session = StubbedSession()
+    asked = {"SortBy": "CreationTime", "SortOrder": "Descending", "ModelApprovalStatus": "Approved"}
+    session.stub("sagemaker").add_response(
+        "list_model_packages", versions(3, 2), {"ModelPackageGroupName": "churn", **asked}
+    )
+    assert latest_approved(group(), session.connection("eu-west-1"), None) == f"{ARN[:-1]}3"
+    assert session.made == [("sagemaker", "eu-west-1")]
+
+
+def test_a_group_that_is_named_by_its_arn_is_asked_for_where_it_is() -> None:
+    session, arn = StubbedSession(), "arn:aws:sagemaker:eu-west-3:444455556666:model-package-group/churn"
+    asked = {"SortBy": "CreationTime", "SortOrder": "Descending", "ModelApprovalStatus": "Approved"}
+    session.stub("sagemaker").add_response(
+        "list_model_packages", versions(1), {"ModelPackageGroupName": arn, **asked}
+    )
+    assert latest_approved(group(arn), session.connection(), "444455556666") == ARN
+    assert session.made == [("sagemaker", "eu-west-3")]
+
+
+def test_a_group_without_a_region_is_looked_up_nowhere() -> None:
+    nowhere = replace(StubbedSession().connection(), region=None)
+    with pytest.raises(
+        AccountError, match=r"^churn needs a region; set AWS_REGION, or `env: {region: …}` in"
+    ):
+        latest_approved(group(), nowhere, None)
 
 
 def test_a_pin_says_when_it_was_made() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from boto3.s3.transfer import TransferConfig
 from support.s3 import BUCKET, Cloud, Faults
+from support.stubbed import StubbedSession
 
 from inferstack.account.bucket import Encryption, S3Place
 from inferstack.account.checksums import PART, Archive, has_the_bytes, part_size
@@ -143,9 +144,41 @@ def test_who_comes_second_looks_what_came_first(
     if same:
         assert put(archive(tmp_path))[0] == WAS_THERE
     else:
-        with pytest.raises(AccountError, match="with other content"):
+        said = rf"with other content \(7 bytes, SHA-256 {digest}\), and is not overwritten; find out who"
+        with pytest.raises(AccountError, match=said):
             put(archive(tmp_path))
     assert cloud.objects() == {PLACE.key: theirs}
+
+
+@pytest.mark.parametrize("code", ["PreconditionFailed", "ConditionalRequestConflict"])
+def test_however_s3_says_that_somebody_was_first_the_place_is_looked_at_again(
+    code: str, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path)
+    faults.before["PutObject"] = lambda: marked(cloud, one, b"weights")
+    faults.answers["PutObject"] = [(412, code, "")]
+    assert put(one)[0] == WAS_THERE
+
+
+@pytest.mark.parametrize("code", ["412", "409"])
+def test_an_answer_without_a_body_says_by_its_number_that_somebody_was_first(
+    code: str, tmp_path: Path
+) -> None:
+    one, session = archive(tmp_path), StubbedSession()
+    session.stub("s3").add_client_error("put_object", code)
+    assert not Transfer(session.stub("s3").client, one, PLACE, lambda _: None, Encryption()).send()
+
+
+@pytest.mark.parametrize("code", ["404", "NoSuchKey", "NotFound"])
+def test_however_s3_says_that_nothing_is_there_it_is_uploaded(code: str, tmp_path: Path) -> None:
+    one, session = archive(tmp_path), StubbedSession()
+    there = {"ContentLength": 7, "Metadata": {"inferstack-sha256": one.sha256}}
+    digest = base64.b64encode(bytes.fromhex(one.sha256)).decode()
+    s3 = session.stub("s3")
+    s3.add_client_error("head_object", code)
+    s3.add_response("put_object", {})
+    s3.add_response("head_object", {**there, "ChecksumSHA256": digest})
+    assert upload(s3.client, one, PLACE, lambda _: None).outcome == UPLOADED
 
 
 def test_an_archive_that_changed_after_it_was_packed_is_not_uploaded(cloud: Cloud, tmp_path: Path) -> None:
@@ -273,6 +306,8 @@ def test_parts_are_never_too_many(size: int) -> None:
     assert part % MIB == 0
     assert part * 10_000 >= size
     assert part >= PART
+    # As long as it can be, a part is of the usual size; a longer one is no longer than it must be.
+    assert part == PART or (part - MIB) * 10_000 < size
 
 
 COPIES = pytest.mark.parametrize(

@@ -176,6 +176,20 @@ def test_a_component_is_known_to_clients_by_its_name_and_not_by_the_lower_case_o
     assert value == {"Fn::Select": [0, ["MyChat", {"Ref": component}]]}
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("{}", "SageMaker endpoint one (single-model), made by inferstack"),
+        ("endpoint_name: '${Token[TOKEN.7]}'", "SageMaker endpoint (single-model), made by inferstack"),
+        ("description: Of the growth team", "Of the growth team"),
+    ],
+)
+def test_a_stack_is_described_by_what_is_known_before_it_is_deployed(
+    resolve: Resolved, change: str, said: str
+) -> None:
+    assert resolve("single", change)["Description"] == said
+
+
 def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved) -> None:
     def drawn(base: str, change: str = "{}") -> set[str]:
         body: Any = only(resolve(base, change), "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]

@@ -103,6 +103,7 @@ def test_a_model_package_may_turn_out_to_be_a_name_or_an_arn(name: str, arn: str
     ("url", "it"),
     [
         (IT, "s3://models/a/model.tar.gz"),
+        (f"s3://{IT}", "models/a/model.tar.gz"),
         (f"https://{IT}/a/model.tar.gz", "models.s3.us-east-1.amazonaws.com"),
     ],
 )

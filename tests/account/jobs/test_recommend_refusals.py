@@ -125,7 +125,7 @@ def test_a_variant_without_a_model_leaves_the_model_open(
     config = {"EndpointConfigName": "c", "EndpointConfigArn": ARN, "CreationTime": NOW}
     stub.add_response("describe_endpoint", {**endpoint, "EndpointConfigName": "c"})
     stub.add_response("describe_endpoint_config", {**config, "ProductionVariants": variants})
-    with pytest.raises(AccountError, match="^the endpoint churn has no single model; name one with"):
+    with pytest.raises(AccountError, match=r"^the endpoint churn has no single model; name one with"):
         recommender(session).deployed_model("churn")
 
 
@@ -152,9 +152,7 @@ def test_between_two_looks_at_a_job_half_a_minute_passes(slept: list[float], ses
     "code",
     ["Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure", "ServiceUnavailable"],
 )
-def test_a_busy_service_does_not_end_the_wait(
-    code: str, slept: list[float], session: StubbedSession
-) -> None:
+def test_a_busy_service_does_not_end_the_wait(code: str, slept: list[float], session: StubbedSession) -> None:
     stub = session.stub("sagemaker")
     stub.add_client_error("describe_ai_benchmark_job", code, "Later.", 503)
     stub.add_response("describe_ai_benchmark_job", benchmark("Completed"))
