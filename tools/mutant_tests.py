@@ -16,10 +16,11 @@ import select
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TextIO
 
@@ -28,8 +29,10 @@ from coverage import Coverage
 
 PASSED, FAILED, CANNOT = 0, 1, 99
 """Exit statuses; the last one if a change cannot be made in a process that has imported the file."""
-_PATIENCE = 10
-"""How many times as long a test may take as without a change, and how many seconds beyond that."""
+_PATIENCE = 30
+"""How many times as long a test may take as it needs without a change, and how many seconds beyond that: the
+machine may be busy.
+"""
 _START = 300
 """Seconds in which a process must have collected the tests."""
 
@@ -146,9 +149,9 @@ class _Forks:
         else:
             # Ends the process, unless the test ends before.
             signal.alarm(int(_PATIENCE * (1 + self.request.tests.get(item.nodeid, 1))))
-        start = monotonic()
+        start = process_time()
         result = yield
-        self.seconds[item.nodeid] = monotonic() - start
+        self.seconds[item.nodeid] = process_time() - start
         signal.alarm(0)
         return result
 
@@ -193,12 +196,13 @@ def main() -> None:
 
 
 class Known(NamedTuple):
-    """What is known of the tests without a change: how long each takes, and the numbers of those that run
-    each line of a file.
+    """What is known of the tests without a change: how long each takes, how many lines it runs, and the
+    numbers of those that run each line of a file.
     """
 
     tests: Mapping[int, str]
     seconds: Mapping[str, float]
+    reach: Mapping[str, int]
     lines: Mapping[str, Mapping[int, Collection[int]]]
 
 
@@ -258,7 +262,8 @@ class Runner:
             file: {int(line): [it for it in tests if it in fine] for line, tests in those.items()}
             for file, those in found["lines"].items()
         }
-        return Known(fine, {it: found["seconds"][it] for it in fine.values()}, lines)
+        reach = Counter(fine[it] for those in lines.values() for tests in those.values() for it in tests)
+        return Known(fine, {it: found["seconds"][it] for it in fine.values()}, reach, lines)
 
     def close(self) -> None:
         """Ends the process, and Node if it has started that."""

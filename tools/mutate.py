@@ -151,7 +151,7 @@ def _noticing(mutant: Mutant, known: Known, own: str, *, on_import: bool) -> dic
     """The tests that can notice a mutant, and how long each takes.
 
     First those that run most of the file in little time, which are about what it does; then those that run
-    most of it in any time.
+    most of the package, however long they take.
     """
     lines = known.lines.get(mutant.file, {})
     # A line that continues the one before it is not always counted.
@@ -162,7 +162,7 @@ def _noticing(mutant: Mutant, known: Known, own: str, *, on_import: bool) -> dic
     reach = Counter(known.tests[it] for those in lines.values() for it in those)
     swift = sorted(tests, key=lambda it: (-reach[it] / (known.seconds[it] + 0.05), it))
     quick = dict(_within(swift, known, _SECONDS_OF_QUICK))
-    broad = sorted(tests - quick.keys(), key=lambda it: (-reach[it], known.seconds[it], it))
+    broad = sorted(tests - quick.keys(), key=lambda it: (-known.reach[it], it))
     return quick | dict(_within(broad, known, _SECONDS_OF_BROAD))
 
 

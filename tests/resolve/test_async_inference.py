@@ -1,9 +1,10 @@
 """What a stack makes for asynchronous requests, and what the endpoint's role may do with it."""
 
+import json
 from typing import Any
 
 import pytest
-from support.resolving import resolved
+from support.resolving import Resolved, of_type, resolved
 
 MADE = (
     "{endpoint_config: {async_inference_config: {create: {bucket: {}, success_topic: {}, error_topic: {}}}}}"
@@ -134,3 +135,18 @@ def test_clients_are_told_where_to_put_requests_and_what_to_subscribe_to() -> No
         "AsyncSuccessTopicArn": {"Ref": "AsyncSuccessTopic"},
         "AsyncErrorTopicArn": {"Ref": "AsyncErrorTopic"},
     }
+
+
+def test_who_invokes_puts_requests_and_gets_results_with_the_key_of_the_bucket(resolve: Resolved) -> None:
+    key = "arn:aws:kms:us-east-1:111122223333:key/1"
+    config = {"create": {"bucket": {}}, "output_config": {"kms_key_id": key}}
+    change = {"invokers": {}, "endpoint_config": {"async_inference_config": config}}
+    policies = of_type(resolve("single", json.dumps(change)), "AWS::IAM::ManagedPolicy")
+    _, _, *statements = policies["InvokerPolicy"]["PolicyDocument"]["Statement"]
+    objects = [{"Fn::Sub": f"${{AsyncBucket.Arn}}/{it}/*"} for it in ("requests", "responses", "failures")]
+    use = ["kms:Decrypt", "kms:GenerateDataKey"]
+    assert statements == [
+        {"Sid": "PutRequests", "Effect": "Allow", "Action": ["s3:PutObject"], "Resource": objects[:1]},
+        {"Sid": "GetResults", "Effect": "Allow", "Action": ["s3:GetObject"], "Resource": objects[1:]},
+        {"Sid": "UseKey", "Effect": "Allow", "Action": use, "Resource": [key]},
+    ]

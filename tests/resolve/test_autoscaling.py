@@ -1,7 +1,11 @@
 """What scales, on which metric, and which dimensions that metric is found by."""
 
 import pytest
-from support.resolving import Resolved, of_type, only
+import yaml
+from support.resolving import BASES, Resolved, merged, of_type, only
+
+from inferstack.check.load import parse_spec
+from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
 
 TARGET = "AWS::ApplicationAutoScaling::ScalableTarget"
 POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
@@ -285,3 +289,14 @@ def test_no_policy_is_lost_however_it_is_called(resolve: Resolved) -> None:
         *names,
         f"{names[1]}.",
     }
+
+
+def test_the_scaling_of_components_can_be_made_alone() -> None:
+    policy = {"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}
+    block = {"min_capacity": 1, "max_capacity": 2, "policies": [policy]}
+    change = {"inference_components": {"chat": {"autoscaling": block}}}
+    components = parse_spec(merged(yaml.safe_load(BASES["components"]), change)).spec
+    assert resolve_component_scaling(components) == resolve_autoscaling(components)
+    of_variant = {**block, "policies": [{"metric": "CPUUtilization", "target_value": 50}]}
+    single = parse_spec(merged(yaml.safe_load(BASES["single"]), {"autoscaling": of_variant})).spec
+    assert resolve_component_scaling(single) == {}

@@ -454,3 +454,16 @@ def test_conditions_of_ones_own_are_filled_in_at_deployment(resolve: Resolved) -
         "StringEquals": {"aws:SourceAccount": [{"Fn::Sub": "${AWS::AccountId}"}, "123456789012"]}
     }
     assert plain["Condition"] == {"StringEquals": {"aws:SourceAccount": ["1", "2"]}}
+
+
+def test_a_value_from_elsewhere_takes_the_room_of_a_long_one(resolve: Resolved) -> None:
+    def count(*resources: str) -> int:
+        statements = [{"action": ["s3:GetObject"], "resource": [it]} for it in resources]
+        change = {"execution_role": {"statements": statements}}
+        return len(of_type(resolve("single", json.dumps(change)), "AWS::IAM::ManagedPolicy"))
+
+    known = [f"arn:aws:s3:::{'b' * 90}-{it}/*" for it in range(20)]
+    for number, policies in ((0, 1), (20, 2)):
+        unknown = [f"arn:aws:s3:::${{import:bucket-{it}}}/*" for it in range(number)]
+        as_long = [f"arn:aws:s3:::{'c' * 126}{it:02}/*" for it in range(number)]
+        assert count(*known, *unknown) == count(*known, *as_long) == policies
