@@ -70,6 +70,14 @@ def test_everybody_can_read_it(name: str, width: int, theme: str, show: Any) -> 
     assert [it for it in shown.asked_for if not it.startswith(("file:", "data:"))] == []
 
 
+def test_names_have_the_whole_width_of_a_telephone(show: Any) -> None:
+    page = show(page_of("many endpoints"), 360).page
+    narrow = """() => [...document.querySelectorAll('.stacked tbody th')].filter(
+      (it) => it.getBoundingClientRect().width < it.parentElement.getBoundingClientRect().width / 2
+    ).length"""
+    assert page.evaluate(narrow) == 0
+
+
 def test_a_theme_is_that_of_the_reader(show: Any) -> None:
     shades = {}
     for theme in THEMES:

@@ -132,12 +132,27 @@ def test_a_small_page_reads_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert said(html, "//dl[@class='tiles']/div") == [
         "1 endpoint updated1",
         "Instances, always from 2 \u2192 to 3",
-        "Quota needed 6 ml.g5.12xlarge for endpoint usage while updating, 3 otherwise in us-east-1",
+        "Quota needed 5 ml.g5.12xlarge for endpoint usage while updating, 3 otherwise in us-east-1",
     ]
     assert said(html, "//figure") == [
         "AllTraffic ml.g5.12xlarge: 4 x a10g, 48 vCPUs, 192 GiB host memory line 6 "
         "before: ml.g5.12xlarge, 2 instances 3 instances, and 3 more while updating (blue/green)"
     ]
+
+
+def test_what_moves_at_the_fewest_and_the_most_is_at_the_top(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = yaml.safe_load(BASES["single"])
+    for name, most in (("base", 4), ("specs", 6)):
+        Path(name).mkdir()
+        scaling = {"autoscaling": {"min_capacity": 1, "max_capacity": most}}
+        Path(name, "one.yaml").write_text(yaml.safe_dump(merged(whole, scaling)))
+    found = review("specs", "base")
+    assert said(as_html(found), "//dl[@class='tiles']/div")[1] == (
+        "Instances, at the start 2 1 at least, from 4 \u2192 to 6 at most"
+    )
 
 
 # ---------------------------------------------------------------- pictures

@@ -158,6 +158,37 @@ def test_only_what_is_updated_is_doubled() -> None:
     assert (quota.instances, quota.while_updating, quota.endpoints) == (4, 6, ("a", "b"))
 
 
+def needed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Instances by type, always and while a change of one variant is deployed."""
+    for name, variant in (("base", before), ("specs", after)):
+        Path(name).mkdir()
+        write_spec(Path(name, "a.yaml"), spec("a", variant=variant))
+    quotas = review("specs", "base").quotas
+    return {it.name.split()[0]: (it.instances, it.while_updating) for it in quotas}
+
+
+def test_a_fleet_of_a_fixed_size_begins_with_its_new_one() -> None:
+    found = needed({"initial_instance_count": 4}, {"initial_instance_count": 3})
+    assert found == {"ml.g5.12xlarge": (3, 7)}
+
+
+def test_another_instance_type_has_a_quota_of_its_own() -> None:
+    other = {"instance_type": "ml.g5.24xlarge", "initial_instance_count": 2}
+    assert needed({"initial_instance_count": 4}, other) == {"ml.g5.24xlarge": (2, 2)}
+
+
+@pytest.mark.parametrize(("most", "meanwhile"), [(20, 20), (5, 8)])
+def test_a_fleet_that_scales_has_its_new_limits_only_after_an_update(most: int, meanwhile: int) -> None:
+    for name, limit in (("base", 4), ("specs", most)):
+        Path(name).mkdir()
+        scaling = {"min_capacity": 1, "max_capacity": limit}
+        image = {"environment": {"A": name}}
+        write_spec(Path(name, "a.yaml"), spec("a", autoscaling=scaling, model=image))
+    reviewed = review("specs", "base")
+    assert [(it.instances, it.while_updating) for it in reviewed.quotas] == [(most, meanwhile)]
+    assert any("up to 4 more ml.g5.12xlarge" in it.message for it in reviewed.findings)
+
+
 def test_copies_are_placed_at_each_level() -> None:
     travel = next(it.after for it in all_examples().endpoints if it.key == "travel-chat")
     assert travel is not None

@@ -102,7 +102,7 @@ class _Reviewer(msgspec.Struct):
             base=None if self.base is None else self.base.title,
             endpoints=tuple(self.reviewed),
             findings=worst_first(self.findings, [it.key for it in self.reviewed]),
-            quotas=quotas(self.reviewed, is_compared=self.base is not None),
+            quotas=quotas(self.reviewed),
             totals=totals(self.reviewed),
             prices=tuple(sources),
             notes=() if self.base is None else self.base.notes,

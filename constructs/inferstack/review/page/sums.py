@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from inferstack.review.page.data import Cost, Endpoint
+from inferstack.facts.scaling import InstanceCounts
+from inferstack.review.page.data import Cost, Endpoint, Fleet
 from inferstack.review.page.outcome import Quota, Reviewed, Total
 from inferstack.review.page.parts import cost
 
@@ -21,12 +22,12 @@ _Where = tuple[str | None, str | None, str]
 """Account, region and instance type."""
 
 
-def quotas(reviewed: Sequence[Reviewed], *, is_compared: bool) -> tuple[Quota, ...]:
+def quotas(reviewed: Sequence[Reviewed]) -> tuple[Quota, ...]:
     """The quotas that the endpoints need together, by account, region and instance type."""
     needs: dict[_Where, dict[str, _Need]] = {}
     for it in reviewed:
         if it.after is not None:
-            for instance_type, need in _needs(it, it.after, is_compared=is_compared):
+            for instance_type, need in _needs(it, it.after):
                 place = (it.after.account, it.after.region, instance_type)
                 # A stack that two stages make in the same place is one stack.
                 found = needs.setdefault(place, {}).get(it.after.stack)
@@ -48,18 +49,50 @@ def _quota(place: _Where, found: Sequence[_Need]) -> Quota:
     )
 
 
-def _needs(it: Reviewed, after: Endpoint, *, is_compared: bool) -> Iterator[tuple[str, _Need]]:
+def _needs(it: Reviewed, after: Endpoint) -> Iterator[tuple[str, _Need]]:
     """Each type of a variant with pools may have to be enough alone."""
-    grows = not is_compared or it.has_new_fleet
     found: dict[str, tuple[int, int]] = {}
     for fleet in after.fleets:
         if fleet.instances is not None:
             most = fleet.instances.max
             for name in fleet.instance_types:
                 always, meanwhile = found.get(name, (0, 0))
-                more = fleet.update.instances if grows else 0
-                found[name] = (always + most, meanwhile + most + more)
+                found[name] = (always + most, meanwhile + max(most, _meanwhile(it, fleet, name)))
     yield from ((name, _Need(it.key, *counts)) for name, counts in found.items())
+
+
+def _meanwhile(it: Reviewed, fleet: Fleet, instance_type: str) -> int:
+    """Instances of a type in the fleet that an update replaces, and in the one that replaces it."""
+    more, old = while_updating(it, fleet), fleet if it.fate == "not compared" else _fleet_before(it, fleet)
+    if not more or old is None or old.instances is None or instance_type not in old.instance_types:
+        return more
+    return old.instances.max + more
+
+
+def _fleet_before(it: Reviewed, fleet: Fleet) -> Fleet | None:
+    """The fleet of the same variant before the change."""
+    found = () if it.before is None else it.before.fleets
+    return next((one for one in found if (one.name, one.is_shadow) == (fleet.name, fleet.is_shadow)), None)
+
+
+def while_updating(it: Reviewed, fleet: Fleet) -> int:
+    """Instances that the update runs beside the old fleet; without a base, those of any update."""
+    if it.fate == "not compared":
+        return fleet.update.instances
+    old = _fleet_before(it, fleet)
+    if not it.has_new_fleet or old is None or old.instances is None or fleet.instances is None:
+        return 0
+    as_many = _new_fleet(old.instances, fleet.instances, grows=fleet.grows_with_copies)
+    return min(fleet.update.instances, as_many) if fleet.update.how == "rolling" else as_many
+
+
+def _new_fleet(old: InstanceCounts, new: InstanceCounts, *, grows: bool) -> int:
+    """How large a new fleet is at most before the old one is gone. What scales keeps its present number, and
+    has its new limits only afterwards.
+    """
+    if grows:
+        return new.max
+    return new.start if old.min == old.max else old.max
 
 
 def totals(reviewed: Sequence[Reviewed]) -> tuple[Total, ...]:

@@ -59,12 +59,6 @@ def row(fleet: Fleet, update: int) -> Row | None:
     return Row(squares, each, across * _STEP, down * _STEP)
 
 
-def while_updating(reviewed: Reviewed, fleet: Fleet) -> int:
-    """Instances that an update runs beside a fleet: this one, or without a base any."""
-    has_update = reviewed.has_new_fleet or reviewed.fate == "not compared"
-    return fleet.update.instances if has_update and reviewed.after is not None else 0
-
-
 def fleet_before(reviewed: Reviewed, fleet: Fleet) -> Fleet | None:
     """What a fleet was, if its instances were others."""
     if reviewed.before is None or reviewed.after is None:

@@ -21,6 +21,7 @@ from inferstack.problems import on_one_line
 from inferstack.problems.words import listed
 from inferstack.review.page import Finding, Review, Reviewed
 from inferstack.review.page.data import Alarm, Container, Endpoint
+from inferstack.review.page.sums import while_updating
 
 if TYPE_CHECKING:
     import jinja2
@@ -65,7 +66,13 @@ def _environment() -> "jinja2.Environment":
         "alike": alike,
         "contents": contents,
     }
-    environment.globals |= {"words": words, "bars": bars, "boxes": boxes, "sentences": sentences}
+    environment.globals |= {
+        "words": words,
+        "bars": bars,
+        "boxes": boxes,
+        "sentences": sentences,
+        "while_updating": while_updating,
+    }
     return environment
 
 
