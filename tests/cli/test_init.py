@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.program import ENDED, PROGRAM, SOURCE_ROOT, Run
+from support.program import ENDED, PROGRAM, SOURCE_ROOT, Run, without_rights
 
 from inferstack.cli import main
 from inferstack.project.answers import Answers
@@ -99,28 +99,10 @@ def test_a_file_is_no_folder(folder: Path, run: Run) -> None:
     assert done.stderr == "inferstack: a: this is not a folder; name a folder, or none for this one\n"
 
 
-# Root may read and write everything, unless a program starts without these two of its rights.
-WITHOUT_RIGHTS = """
-import ctypes, os, sys
-drop, override, search = 24, 1, 2
-for right in (override, search) if sys.platform == "linux" else ():
-    ctypes.CDLL(None).prctl(drop, right, 0, 0, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
-def without_rights(*command: str) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", WITHOUT_RIGHTS, *command]
-    return subprocess.run(program, capture_output=True, text=True, check=False)
-
-
 def refused(folder: Path, mode: int) -> subprocess.CompletedProcess[str]:
     """What `init` says of a folder with these permissions."""
     folder.mkdir(mode=mode)
-    may_write = "import os, sys; sys.exit(not os.access(sys.argv[1], os.W_OK))"
-    if without_rights(sys.executable, "-c", may_write, str(folder)).returncode == 0:
-        pytest.skip("this user may write everywhere, and cannot give that up")
-    return without_rights(sys.executable, "-m", "inferstack", "init", str(folder), *HERE)
+    return without_rights(folder, "W_OK", "init", str(folder), *HERE)
 
 
 def test_a_folder_that_may_not_be_written_stays_empty(folder: Path) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings
 from support.hostile import LIVE, Page, by_github, by_markdown_it, command_in
-from support.hostile_specs import FILES, HOSTILE, reviewed
+from support.hostile_specs import for_hostile_specs, reviewed
 from support.resolving import BASES, merged
 from support.reviews import CASES, EXAMPLES, PRICES, all_examples
 
@@ -209,14 +208,7 @@ def test_what_a_comment_shows_has_the_tags_that_are_meant() -> None:
 # ---------------------------------------------------------------- hostile specs
 
 
-@settings(
-    max_examples=500,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    # Making a failing spec smaller would take minutes.
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
-@given(change=HOSTILE, name=FILES)
+@for_hostile_specs
 def test_a_hostile_spec_is_only_text_in_every_format(change: dict[str, Any], name: str) -> None:
     found = reviewed(change, name)
     json.loads(as_json(found))

@@ -14,10 +14,9 @@ from typing import Any
 import lxml.html
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings
 from msgspec.structs import replace
 from support.hostile import command_in
-from support.hostile_specs import FILES, HOSTILE, reviewed
+from support.hostile_specs import for_hostile_specs, reviewed
 from support.resolving import BASES, merged
 from support.reviews import CASES, PRICES, ROOT, all_examples, example_review
 
@@ -353,14 +352,7 @@ TAGS = set[str]().union(*map(tags, HARMLESS))
 SHAPES = set[tuple[str, str, str]]().union(*map(shapes, HARMLESS))
 
 
-@settings(
-    max_examples=500,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    # Making a failing spec smaller would take minutes.
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
-@given(change=HOSTILE, name=FILES)
+@for_hostile_specs
 def test_a_hostile_spec_is_only_text(change: dict[str, Any], name: str) -> None:
     found = reviewed(change, name)
     html = as_html(found, URL)

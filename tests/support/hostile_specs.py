@@ -2,12 +2,13 @@
 
 import re
 import tempfile
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from support.hostile import TEXTS
 from support.resolving import BASES, merged
 
@@ -63,6 +64,17 @@ HOSTILE = st.fixed_dictionaries(
     },
 )
 FILES = _texts().map(lambda it: re.sub(r"[\x00/]", "", it)[:60]).filter(lambda it: it not in ("", ".", ".."))
+
+
+def for_hostile_specs(test: Callable[[dict[str, Any], str], None]) -> Callable[[], None]:
+    """Runs a test with many changes to a spec and names of its file: the arguments of :func:`reviewed`."""
+    return settings(
+        max_examples=500,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        # Making a failing spec smaller would take minutes.
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    )(given(change=HOSTILE, name=FILES)(test))
 
 
 def reviewed(change: dict[str, Any], name: str) -> Review:
