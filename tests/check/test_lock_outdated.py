@@ -9,6 +9,7 @@ from support.locked_specs import Change, edit, found, locked_spec, outdated, put
 from support.locking import MANY, ONE
 
 from inferstack.check.lock import differences as local
+from inferstack.triton import folders
 
 STALE = {
     "another configuration": (ONE, edit("dims: [1]", "dims: [2]"), 9, "with another configuration"),
@@ -95,3 +96,25 @@ def test_large_files_are_compared_by_size(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(found(file)) == 1
     monkeypatch.setattr(local, "LARGEST_READ", 3)
     assert found(file) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "path", "said"),
+    [
+        ("MOST_FILES", "{number}.txt", "weights/labels has more than 3 files and folders, but 2 files were"),
+        ("DEEPEST", "a/b/{number}.txt", "weights/labels has folders in one another more than 1 deep, but 2"),
+    ],
+)
+def test_a_folder_with_far_more_than_was_uploaded_is_not_gone_through(
+    limit: str, path: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = locked_spec(tmp_path, ONE)
+    monkeypatch.setattr(folders, limit, 1)
+    assert found(file) == []
+    for number in range(2):
+        more = tmp_path / "weights/labels" / path.format(number=number)
+        more.parent.mkdir(parents=True, exist_ok=True)
+        more.touch()
+    (problem,) = found(file)
+    assert said in problem.message
+    assert problem.line == 13

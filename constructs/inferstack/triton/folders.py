@@ -223,20 +223,28 @@ def _read(file: Path) -> bytes | None:
     return file.read_bytes() if file.stat().st_size <= LARGEST_CONFIG else None
 
 
-class _Endless(Exception):  # noqa: N818 - it ends a search
+class Endless(Exception):  # noqa: N818 - it ends a search
     """Says what there is too much of for a repository."""
 
 
-class _Look:
-    """Counts what was looked at in a repository: its path may by mistake be that of a whole machine."""
+class Look:
+    """Counts what was looked at in a repository: its path may by mistake be that of a whole machine.
 
-    def __init__(self) -> None:
-        self._left, self._bytes_left = MOST_FILES, MOST_CONFIGURATION
+    ``known`` files of it are known, and may be looked at in addition to :data:`MOST_FILES`.
+    """
+
+    def __init__(self, known: int = 0) -> None:
+        self._most = self._left = MOST_FILES + known
+        self._bytes_left = MOST_CONFIGURATION
 
     def entries(self, folder: Path, depth: int) -> list[Path]:
-        """What is in a folder, by name; at most one more than may still be looked at."""
+        """What is in a folder, by name.
+
+        Raises:
+            Endless: when that is more than may still be looked at, or the folder is too deep in others.
+        """
         if depth > DEEPEST:
-            raise _Endless(f"folders in one another more than {DEEPEST} deep")
+            raise Endless(f"folders in one another more than {DEEPEST} deep")
         try:
             with os.scandir(folder) as inside:
                 names = [it.name for it in islice(inside, self._left + 1)]
@@ -245,7 +253,7 @@ class _Look:
             return []
         self._left -= len(names)
         if self._left < 0:
-            raise _Endless(f"more than {MOST_FILES:,} files and folders")
+            raise Endless(f"more than {self._most:,} files and folders")
         return [folder / name for name in sorted(names)]
 
     def configuration(self, file: Path) -> None:
@@ -253,20 +261,20 @@ class _Look:
         with suppress(OSError):
             self._bytes_left -= min(file.lstat().st_size, LARGEST_CONFIG)
         if self._bytes_left < 0:
-            raise _Endless(f"more than {MOST_CONFIGURATION:,} bytes of {CONFIG_FILE}")
+            raise Endless(f"more than {MOST_CONFIGURATION:,} bytes of {CONFIG_FILE}")
 
 
 def _tree(path: Path) -> Folder:
     """A folder of this machine, without what is never packed."""
     try:
-        return _looked_at(path, _Look(), 0)
-    except _Endless as endless:
+        return _looked_at(path, Look(), 0)
+    except Endless as endless:
         message = f"{path.as_posix()} has {endless}, and no more are looked at"
         fix = "name the folder that holds those of the models, and keep what they do not need out of it"
         return Folder(path, fault=Problem(FilePlace(path.as_posix()), message, fix, NO_REPOSITORY))
 
 
-def _looked_at(path: Path, look: _Look, depth: int) -> Folder:
+def _looked_at(path: Path, look: Look, depth: int) -> Folder:
     folder = Folder(path)
     for found in look.entries(path, depth):
         if why_junk(found.name) is None:
@@ -274,7 +282,7 @@ def _looked_at(path: Path, look: _Look, depth: int) -> Folder:
     return folder
 
 
-def _add(folder: Folder, found: Path, look: _Look, depth: int) -> None:
+def _add(folder: Folder, found: Path, look: Look, depth: int) -> None:
     mode = _mode(found)
     wrong = unfit_kind(found, mode)
     if wrong is not None:

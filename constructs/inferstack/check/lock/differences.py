@@ -16,6 +16,7 @@ from inferstack.check.lock.file import LockedArchive, LockedFile
 from inferstack.problems import Place
 from inferstack.triton.archive.entries import ArchiveEntry, LocalFile
 from inferstack.triton.config import print_text
+from inferstack.triton.folders import Endless, Look
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.repositories import repositories_at
 from inferstack.triton.repository_files import Pointer, pointer_in, why_junk
@@ -29,16 +30,20 @@ LARGEST_READ = 1 << 20
 """In bytes. Files up to this size are compared by content, larger ones by size; `package` reads them all."""
 
 
-def files_at(name: str, local: Path) -> Iterator[tuple[str, Path]]:
-    """The files that a path in the spec stands for, by their paths in the archive; none if it is missing."""
+def files_at(name: str, local: Path, look: Look, depth: int = 0) -> Iterator[tuple[str, Path]]:
+    """The files that a path in the spec stands for, by their paths in the archive; none if it is missing.
+
+    Raises:
+        Endless: when there are more than anyone packs.
+    """
     if why_junk(name) is not None or local.is_symlink():
         return
     if not local.is_dir():
         if local.exists():
             yield name, local
         return
-    for inner in sorted(local.iterdir()):
-        yield from files_at(f"{name}/{inner.name}", inner)
+    for inner in look.entries(local, depth):
+        yield from files_at(f"{name}/{inner.name}", inner, look, depth + 1)
 
 
 def written_path(local: Path, base: Path) -> str:
@@ -154,7 +159,12 @@ def _of_file(
     """The differences of a file that the spec names, or of all files in a folder that it names."""
     uploaded = [path for path in files if path == name or path.startswith(f"{name}/")]
     known.update(uploaded)
-    here = dict(files_at(name, local))
+    try:
+        here = dict(files_at(name, local, Look(len(uploaded))))
+    except Endless as endless:
+        message = f"{written_path(local, base)} has {endless}, but {len(uploaded):,} files were uploaded"
+        yield Difference(place, message)
+        return
     if not uploaded and (here or not local.exists()):
         yield Difference(place, f"{name} was not uploaded")
         return
