@@ -23,6 +23,9 @@ MADE = (
     "{endpoint_config: {async_inference_config: {create: {bucket: {bucket_name: acme-video},"
     " error_topic: {topic_name: failed}}}}}"
 )
+BUCKET = "{endpoint_config: {async_inference_config: {create: {bucket: {bucket_name: acme-video}}}}}"
+IN_CHINA = "111122223333.dkr.ecr.cn-north-1.amazonaws.com.cn/net:1"
+EXPORTED = "{exports: {endpoint_arn: net}}"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,14 @@ MADE = (
         ("single", NAMED, f"{{{OTHER_NAME}, {COMPOSITE[1:-1]}}}", "IS064"),
         ("single", MADE, f"{{{OTHER_NAME}, {MADE[1:-1]}}}", "IS074"),
         ("single", MADE, f"{{{OTHER_NAME}, {MADE[1:-1]}}}", "IS084"),
+        # Buckets have one name space for all accounts and regions.
+        (
+            "multi",
+            f"{{env: {{account: '111122223333', region: us-east-1}}, {BUCKET[1:-1]}}}",
+            f"{{{OTHER_NAME}, env: {{account: '444455556666', region: eu-west-1}}, {BUCKET[1:-1]}}}",
+            "IS074",
+        ),
+        ("single", "{exports: {endpoint_name: net}}", f"{{{OTHER_NAME}, {EXPORTED[1:-1]}}}", "IS094"),
     ],
 )
 def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code: str) -> None:
@@ -69,6 +80,17 @@ def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code:
         ("single", "endpoint_name: abc", "endpoint_name: 1abc"),
         ("components", "env: {region: us-east-1}", ELSEWHERE),
         ("single", NAMED, f"{{{OTHER_NAME}, {NAMED[1:-1].replace('slow', 'Slow')}}}"),
+        (
+            "single",
+            f"{{env: {{region: us-east-1}}, {BUCKET[1:-1]}}}",
+            f"{{{OTHER_NAME}, env: {{region: cn-north-1}}, model: {{image: {IN_CHINA}}}, {BUCKET[1:-1]}}}",
+        ),
+        ("single", EXPORTED, f"{{{OTHER_NAME}, {EXPORTED[1:-1].replace(': net', ': Net')}}}"),
+        (
+            "multi",
+            f"{{env: {{region: us-east-1}}, {EXPORTED[1:-1]}}}",
+            f"{{{OTHER_NAME}, env: {{region: eu-west-1}}, {EXPORTED[1:-1]}}}",
+        ),
     ],
 )
 def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None:

@@ -114,6 +114,49 @@ stages: {test: {}, prod: {}}
     assert told(text.replace("NAME", '"llama-${stage}"')) == []
 
 
+CHOSEN = {
+    "IS043": ("dashboard: {{dashboard_name: {}}}", "dashboard_name: "),
+    "IS064": (
+        "alarms: {{rules: [{{metric: ModelLatency, threshold: 1 s, alarm_name: {}}}]}}",
+        "alarm_name: ",
+    ),
+    "IS074": (
+        "endpoint_config: {{async_inference_config: {{create: {{bucket: {{bucket_name: {}}}}}}}}}",
+        "bucket_name: ",
+    ),
+    "IS084": (
+        "endpoint_config: {{async_inference_config: {{create: {{bucket: {{}}, error_topic: {{topic_name: {}}}}}}}}}",
+        "topic_name: ",
+    ),
+    "IS094": ("exports: {{endpoint_name: {}}}", ""),
+}
+
+
+@pytest.mark.parametrize("code", CHOSEN)
+def test_a_name_that_the_spec_chooses_differs_between_stages_of_one_account(told: Tell, code: str) -> None:
+    chosen, key = CHOSEN[code]
+
+    def named(name: str) -> list[Problem]:
+        more = f"{chosen.format(name)}\n{stages(test=ONE, prod=ONE)}"
+        return [it for it in told(spec("bert-${stage}", more)) if it.code in CHOSEN]
+
+    [problem] = named("acme-bert")
+    assert problem.code == code
+    assert f'write `{key}"acme-bert-${{stage}}"`' in problem.fix
+    assert named('"acme-bert-${stage}"') == []
+
+
+def test_a_bucket_of_one_name_is_taken_in_every_account_and_region(told: Tell) -> None:
+    made = CHOSEN["IS074"][0].format("acme-bert")
+    there = '{account: "444455556666", region: eu-west-1}'
+    text = spec("bert-${stage}", f"{made}\n{stages(test=ONE, prod=there)}").replace(
+        "us-east-1.am", "${AWS::Region}.am"
+    )
+    [problem] = [it for it in told(text) if it.code == "IS074"]
+    assert problem.message.endswith("in the same partition: the second one is not made")
+    assert problem.fix == 'write `bucket_name: "acme-bert-${stage}"`'
+
+
 # ---------------------------------------------------------------- two files
 
 

@@ -222,3 +222,14 @@ def test_what_is_removed_from_the_tree_gives_its_names_back() -> None:
     assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single")))] == [
         "IS041"
     ]
+
+
+def test_two_stacks_of_a_place_cannot_export_under_one_name() -> None:
+    app = cdk.App()
+    exports = "exports: {endpoint_name: net}"
+    EndpointStack(app, "One", spec=spec("single", f"{{endpoint_name: one, {exports}}}"), env=HERE)
+    other = spec("single", f"{{endpoint_name: other, {exports}}}")
+    (problem,) = refused(lambda: EndpointStack(app, "Other", spec=other, env=HERE))
+    assert (problem.code, problem.path) == ("IS094", ("exports", "endpoint_name"))
+    there = "{endpoint_name: other, model: {image: 111122223333.dkr.ecr.eu-west-1.amazonaws.com/net:1}, "
+    EndpointStack(app, "There", spec=spec("single", f"{there}{exports}}}"), env=THERE)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from inferstack.catalog.regions import has_form, partition
 from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_name
 from inferstack.facts.async_inference import BUCKET_NAME, made_names
@@ -26,6 +27,7 @@ from inferstack.problems.file_codes import (
     SAME_COMPONENT,
     SAME_DASHBOARD,
     SAME_ENDPOINT,
+    SAME_EXPORT,
     SAME_SCALING,
     SAME_STACK,
     SAME_TOPIC,
@@ -43,11 +45,17 @@ _WHAT = {
     SAME_ALARM: "alarm name",
     SAME_BUCKET: "bucket name",
     SAME_TOPIC: "topic name",
+    SAME_EXPORT: "export name",
 }
 # Names that differ in case are different.
-_WITH_CASE = frozenset({SAME_ALARM, SAME_TOPIC})
+_WITH_CASE = frozenset({SAME_ALARM, SAME_TOPIC, SAME_EXPORT})
 
-_ANOTHER = "give one of them another name, or another `env`"
+_SCOPES = {SAME_DASHBOARD: "account", SAME_BUCKET: "partition"}
+"""Where a name must be unique, unless in an account and region.
+
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+"""
 
 
 class TakenName(msgspec.Struct, frozen=True):
@@ -59,14 +67,6 @@ class TakenName(msgspec.Struct, frozen=True):
     at: Position
 
     @property
-    def is_regional(self) -> bool:
-        """False for a dashboard, whose name is shared by all regions.
-
-        https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
-        """
-        return self.code != SAME_DASHBOARD
-
-    @property
     def compared(self) -> str:
         """The name as AWS compares it with others."""
         return self.name if self.code in _WITH_CASE else self.name.casefold()
@@ -74,7 +74,17 @@ class TakenName(msgspec.Struct, frozen=True):
     @property
     def scope(self) -> str:
         """Where the name must be unique."""
-        return "account and region" if self.is_regional else "account"
+        return _SCOPES.get(self.code, "account and region")
+
+    def place(self, account: str | None, region: str | None) -> tuple[str | None, ...]:
+        """Where the name is taken by a spec of this account and region: None for what is not known."""
+        match self.scope:
+            case "partition":
+                return (partition(region) if region is not None and has_form(region) else None,)
+            case "account":
+                return (account,)
+            case _:
+                return account, region
 
 
 class TakenNames(msgspec.Struct, frozen=True):
@@ -109,11 +119,14 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
     yield from dict.fromkeys((SAME_ALARM, *named) for named in chosen_names(one.spec))
     for path, name in made_names(one.spec):
         yield SAME_BUCKET if path[-1] == BUCKET_NAME else SAME_TOPIC, path, name
+    if one.spec.exports is not None:
+        for key, name in one.spec.exports.chosen.items():
+            yield SAME_EXPORT, ("exports", key), name
 
 
 def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
     """What identifies a name: another one is different if it differs in any of these."""
-    return name.code, name.compared, account, region if name.is_regional else None
+    return name.code, name.compared, *name.place(account, region)
 
 
 def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
@@ -146,8 +159,7 @@ class _Use(NamedTuple):
 
     @property
     def place(self) -> tuple[str | None, ...]:
-        """Account, and the region if the same name is another one in another region."""
-        return (self.by.account, self.by.region) if self.taken.is_regional else (self.by.account,)
+        return self.taken.place(self.by.account, self.by.region)
 
 
 class _Clash(NamedTuple):
@@ -278,6 +290,10 @@ _OWN_STAGES = {
         'write `"{}-${{stage}}"` for it, here and wherever it is named',
     ),
     SAME_DASHBOARD: ("the later one replaces the other", 'write `dashboard_name: "{}-${{stage}}"`'),
+    SAME_ALARM: ("the second one is not made", 'write `alarm_name: "{}-${{stage}}"`'),
+    SAME_BUCKET: ("the second one is not made", 'write `bucket_name: "{}-${{stage}}"`'),
+    SAME_TOPIC: ("both are one topic", 'write `topic_name: "{}-${{stage}}"`'),
+    SAME_EXPORT: ("the second stack is not made", 'write `"{}-${{stage}}"`'),
 }
 """For a name that several stages of a file take: what happens, and how to make it differ."""
 
@@ -299,10 +315,11 @@ def _said_of_files(clash: _Clash, taken: TakenName) -> tuple[str, str]:
     if before.stage != by.stage and None not in (before.stage, by.stage):
         here, at = f" of the stage `{by.stage}`", f" at the stage `{before.stage}`"
     where = f"{before.file}:{there.at.line}{at}"
+    fix = "give one of them another name"
     message = f'the {_WHAT[taken.code]} "{taken.name}"{here} is taken by {where}'
     if clash.severity is Severity.ERROR:
-        return f"{message}, for the same {taken.scope}", _ANOTHER
-    fix = f"give one of them another name, or name the {taken.scope} of both under `env`"
+        return f"{message}, for the same {taken.scope}", f"{fix}{_unless(taken, ', or another `env`')}"
+    fix += _unless(taken, f", or name the {taken.scope} of both under `env`")
     return f"{message}, which may be for the same {taken.scope}", fix
 
 
@@ -312,6 +329,12 @@ def _said_of_stages(clash: _Clash, taken: TakenName) -> tuple[str, str]:
     fix = fix.format(taken.name)
     same = f'the stages {stages} take the same {_WHAT[taken.code]}, "{taken.name}"'
     if clash.severity is Severity.ERROR:
-        return f"{same}, in the same {taken.scope}: {then}", f"{fix}, or another `env` in one of them"
-    message = f"{same}, and may be for the same {taken.scope}: then, {then}"
-    return message, f"{fix}; or if their accounts differ, name them: `env: {{account: …}}` in each stage"
+        fix += _unless(taken, ", or another `env` in one of them")
+        return f"{same}, in the same {taken.scope}: {then}", fix
+    fix += _unless(taken, "; or if their accounts differ, name them: `env: {account: …}` in each stage")
+    return f"{same}, and may be for the same {taken.scope}: then, {then}", fix
+
+
+def _unless(taken: TakenName, elsewhere: str) -> str:
+    """What else helps: nothing for a bucket, whose name is taken in all accounts and regions."""
+    return "" if taken.code == SAME_BUCKET else elsewhere

@@ -22,6 +22,7 @@ from inferstack.problems.file_codes import (
     SAME_COMPONENT,
     SAME_DASHBOARD,
     SAME_ENDPOINT,
+    SAME_EXPORT,
     SAME_SCALING,
     SAME_TOPIC,
 )
@@ -30,7 +31,7 @@ from inferstack.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[object, ...]
 OF_AN_ENDPOINT = frozenset(
-    {SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD, SAME_ALARM, SAME_BUCKET, SAME_TOPIC}
+    {SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD, SAME_ALARM, SAME_BUCKET, SAME_TOPIC, SAME_EXPORT}
 )
 """Codes of the names that an endpoint takes. Two stacks of one name are refused by CDK."""
 
@@ -152,7 +153,7 @@ def _keys(place: StackPlace, name: TakenName) -> Iterator[Key]:
     if not is_settled(name.name):
         return
     yield place.outermost, *known_as(name, None, None)
-    if place.account is not None and (place.region is not None or not name.is_regional):
+    if None not in name.place(place.account, place.region):
         yield known_as(name, place.account, place.region)
 
 

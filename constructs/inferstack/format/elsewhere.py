@@ -127,6 +127,12 @@ class Exports(Block):
     invoker_role_arn: ExportName | None = None
     """Exports the ARN of the role of `invokers` under this name."""
 
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The names by key, of what is exported."""
+        named = {key: getattr(self, key) for key in self.__struct_fields__}
+        return {key: name for key, name in named.items() if name is not None}
+
 
 # ---------------------------------------------------------------- who may invoke
 

@@ -112,6 +112,12 @@ SAME_TOPIC = _error(
     "Two specs make SNS topics of the same name in the same account and region: both would be one topic.",
     "https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html",
 )
+SAME_EXPORT = _error(
+    "IS094",
+    "Two specs, or two stages of one, export under the same name in the same account and region: the second "
+    "stack would not be made.",
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html",
+)
 SAME_SCALING = _error(
     "IS045",
     "Two constructs of an app scale the same variant or inference component, which can have only one "

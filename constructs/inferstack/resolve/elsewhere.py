@@ -49,8 +49,8 @@ def with_exports(spec: ModelSpec, outputs: dict[str, Value]) -> dict[str, Value]
     """The outputs, of which those in `exports` have the name that other stacks import them by."""
     if spec.exports is None:
         return outputs
-    names = {_property(field): getattr(spec.exports, field) for field in spec.exports.__struct_fields__}
+    names = {_property(field): name for field, name in spec.exports.chosen.items()}
     return {
-        key: output if names.get(key) is None else {**output, "Export": {"Name": names[key]}}
+        key: {**output, "Export": {"Name": names[key]}} if key in names else output
         for key, output in outputs.items()
     }

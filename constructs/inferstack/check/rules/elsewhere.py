@@ -8,7 +8,7 @@ import msgspec
 
 from inferstack.check.rules.base import AWS, error, warning
 from inferstack.facts.walk import models
-from inferstack.format.elsewhere import Exports, StackParameter, is_list_type
+from inferstack.format.elsewhere import StackParameter, is_list_type
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
@@ -234,6 +234,4 @@ def what_is_exported_exists(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _exported(spec: ModelSpec) -> Iterator[tuple[str, str]]:
-    exports = Exports() if spec.exports is None else spec.exports
-    named = ((key, getattr(exports, key)) for key in exports.__struct_fields__)
-    return ((key, name) for key, name in named if name is not None)
+    return iter(() if spec.exports is None else spec.exports.chosen.items())
