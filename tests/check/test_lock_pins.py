@@ -99,6 +99,12 @@ def test_rules_see_the_package_that_is_pinned(tmp_path: Path) -> None:
     assert any("us-east-1" in it.message and it.code != "IS830" for it in check_file(file))
 
 
+def test_what_is_wrong_with_a_package_is_told_at_the_key_that_names_it(tmp_path: Path) -> None:
+    file = lay_out(tmp_path, SPEC.partition("ignore")[0])
+    (problem,) = [it for it in check_file(file) if it.code == "IS830"]
+    assert (problem.path, problem.line, problem.column) == (("model", "model_package"), 3, 9)
+
+
 def test_only_stages_with_pins_are_deployed_where_only_stages_have_some(tmp_path: Path) -> None:
     file = lay_out(tmp_path, SPEC + "stages: {prod: {}}\n")
     lock = {"version": 2, "pins_of_stages": {"prod": {"Churn/latest-approved": PIN}}}

@@ -116,7 +116,7 @@ def structured(spec: ModelSpec) -> LoadedSpec:
     pinned = with_pins_applied(typed, document, None, NO_LOCK)
     if pinned.problems or of_traffic:
         raise SpecError([*pinned.problems, *of_traffic])
-    return LoadedSpec(pinned.spec, document, None)
+    return LoadedSpec(pinned.spec, pinned.document, None)
 
 
 @few_suggestions()
@@ -172,7 +172,7 @@ def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLo
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)
     beside = (*applied.problems, *pinned.problems, *of_traffic)
-    loaded = ruled(LoadedSpec(pinned.spec, staged, stage, uploaded=applied.uploaded), beside)
+    loaded = ruled(LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded), beside)
     return replace(loaded, spec=spec if lock.ignored else applied.spec)
 
 

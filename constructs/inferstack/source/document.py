@@ -61,6 +61,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     tree: Node
     nulls: StageNulls = NO_NULLS
     """For a spec at a stage: what the stage removes."""
+    written_as: Mapping[SpecPath, SpecPath] = {}
+    """Places in the spec that the file has under another key, such as the ARN of a pinned model package."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
@@ -131,10 +133,11 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def located(self, problem: Problem, code: str, severity: Severity) -> Problem:
         """What a rule has found, with the rule's code and severity, at its place in the file."""
-        about = (*problem.path, problem.lacks) if problem.lacks else problem.path
+        path = self.written_as.get(problem.path, problem.path)
+        about = (*path, problem.lacks) if problem.lacks else path
         at = self.position(about, key=True) if problem.of_key else self.where_to_mend(about)
         message = f"{problem.message}{self.absent_by(about)}"
-        return Problem(problem.path, message, problem.fix, code, severity, FilePlace(self.file, *at))
+        return Problem(path, message, problem.fix, code, severity, FilePlace(self.file, *at))
 
     def where_to_mend(self, path: SpecPath) -> Position:
         """Where to fix a problem: at the value itself, or at the stage's `null` that removes it."""

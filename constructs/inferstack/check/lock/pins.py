@@ -23,9 +23,13 @@ LATEST = "latest-approved"
 
 
 class Pinned(NamedTuple):
-    """A spec whose model packages have names; ``problems`` are about those that the lock cannot name."""
+    """A spec whose model packages have names; ``problems`` are about those that the lock cannot name.
+
+    ``document`` knows that the file has another key in place of a name.
+    """
 
     spec: ModelSpec
+    document: Document
     problems: tuple[Problem, ...]
 
 
@@ -56,6 +60,7 @@ def with_pins_applied(spec: ModelSpec, document: Document, stage: str | None, fo
     """
     pins = {} if found.lock is None else found.lock.pins_of(stage)
     problems: list[Problem] = []
+    written_as: dict[SpecPath, SpecPath] = {}
     for wanted in wanted_packages(spec):
         container = _at(spec, wanted)
         if container.model_package_name is not None:
@@ -67,7 +72,9 @@ def with_pins_applied(spec: ModelSpec, document: Document, stage: str | None, fo
         name = named(wanted.package) if pin is None else pin.arn
         named_one = replace(container, model_package=None, model_package_name=name)
         spec = with_value_at(spec, wanted.path, named_one)
-    return Pinned(spec, tuple(problems))
+        written_as[*wanted.path, "model_package_name"] = (*wanted.path, "model_package")
+    known = replace(document, written_as=written_as) if written_as else document
+    return Pinned(spec, known, tuple(problems))
 
 
 def _at(spec: ModelSpec, wanted: Wanted) -> Container:
