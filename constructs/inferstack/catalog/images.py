@@ -190,8 +190,20 @@ def is_in_aws_registry(uri: str) -> bool:
 def accounts_in(region: str, repository: str | None = None) -> frozenset[str]:
     """The accounts that AWS publishes images from in a region: all, or those known to have a repository."""
     registries: Mapping[str, Mapping[str, str]] = document("images.json")["registries"]
-    names = registries if repository is None else _registries().get(repository, ())
+    names = registries if repository is None else registries_with(repository)
     return frozenset(registries[name][region] for name in names if region in registries[name])
+
+
+def registries_with(repository: str) -> frozenset[str]:
+    """The sets of registries that are known to have a repository; empty for one that is not known."""
+    return _registries().get(repository, frozenset())
+
+
+def repositories_of(account: str) -> frozenset[str]:
+    """The repositories that one of AWS's accounts is known to have, in whichever region."""
+    registries: Mapping[str, Mapping[str, str]] = document("images.json")["registries"]
+    found = {name for name, regions in registries.items() if account in regions.values()}
+    return frozenset(repository for repository, sets in _registries().items() if not found.isdisjoint(sets))
 
 
 @cache

@@ -10,4 +10,5 @@ from inferstack.check.rules.containers import (
     inference_components,
     marketplace,
     multi_model,
+    registries,
 )

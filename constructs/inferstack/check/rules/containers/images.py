@@ -7,19 +7,19 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from inferstack.catalog import images, instances
-from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage, ecr_image
-from inferstack.check.rules.base import AWS, CONTAINER_PAGE, GUIDE, error, warning
+from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage
+from inferstack.check.rules.base import AWS, GUIDE, error, warning
 from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.triton import TRITON_FRAMEWORKS, may_be_triton, own_block, shows_triton
 from inferstack.facts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage
-from inferstack.problems import Problem, SpecPath
+from inferstack.problems import Problem
 from inferstack.problems.words import ask, did_you_mean_then, likest, listed
-from inferstack.texts.placeholders import has_pseudo_parameter, is_opaque
+from inferstack.texts.placeholders import is_opaque
 
-_PATHS = f"{AWS}/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
+PATHS = f"{AWS}/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
 _TRITON = f"{GUIDE}/deploy-models-frameworks-triton.html"
 
 
@@ -35,7 +35,7 @@ def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
     return images.find(image.framework, image.version, instance_type, **flavor)
 
 
-@error("IS700", _PATHS)
+@error("IS700", PATHS)
 def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
     """AWS must publish the framework's image in this version for this kind of instance.
 
@@ -53,7 +53,7 @@ def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
                 break
 
 
-@warning("IS708", _PATHS)
+@warning("IS708", PATHS)
 def python_is_chosen(spec: ModelSpec) -> Iterator[Problem]:
     """`py_version` should be left out for an image that AWS does not build for several versions of Python.
 
@@ -179,7 +179,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall("[0-9]+", version)))
 
 
-@error("IS701", _PATHS)
+@error("IS701", PATHS)
 def image_is_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
     """AWS must publish the framework's image in the stack's region.
 
@@ -202,7 +202,7 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
 _KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarge")
 
 
-@error("IS707", _PATHS)
+@error("IS707", PATHS)
 def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Problem]:
     """The instance type must be known before the deployment where it chooses a framework's image.
 
@@ -219,48 +219,6 @@ def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Problem]:
                 )
                 fix = "write the instance type itself, or the URI of the image"
                 yield Problem((*placed.path, "image"), message, fix)
-
-
-@error("IS702", CONTAINER_PAGE)
-def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Problem]:
-    """An image in Amazon ECR must be in the stack's region.
-
-    SageMaker pulls from its own region only.
-    """
-    region = region_of(spec)
-    for path, uri in _uris(spec):
-        image = ecr_image(uri)
-        if image is not None and region is not None and _is_elsewhere(image.region, region):
-            message = f"the image is in {image.region}, but the stack is in {region}"
-            fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
-            yield Problem(path, message, fix)
-
-
-@warning("IS718", _PATHS)
-def registry_is_that_of_the_region(spec: ModelSpec) -> Iterator[Problem]:
-    """AWS's own images should come from one of AWS's accounts in the region.
-
-    Regions have accounts of their own, and a URI may be copied from elsewhere. Your accounts are not checked.
-    """
-    for path, uri in _uris(spec):
-        image = ecr_image(uri)
-        if image is None or not images.is_in_aws_registry(uri):
-            continue
-        region = region_of(spec) if has_pseudo_parameter(image.region) else image.region
-        known = images.accounts_in(region or "", image.repository)
-        if known and image.account not in images.accounts_in(region or ""):
-            message = f"AWS publishes nothing from {image.account} in {region}"
-            yield Problem(path, message, f"{image.repository} is there in {listed(sorted(known), quote='')}")
-
-
-def _is_elsewhere(place: str, region: str) -> bool:
-    return place != region and not has_pseudo_parameter(place)
-
-
-def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
-    for placed in containers(spec):
-        if isinstance(placed.image, str) and not is_opaque(placed.image):
-            yield (*placed.path, "image"), placed.image
 
 
 @error("IS703", _TRITON)
@@ -299,7 +257,7 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
             yield placed
 
 
-@warning("IS705", _PATHS)
+@warning("IS705", PATHS)
 def build_fits_the_processors(spec: ModelSpec) -> Iterator[Problem]:
     """The build of an image should fit the processors of the instance.
 
@@ -342,7 +300,7 @@ def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
         yield f'"{tag}" is a build for {build}', f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"
 
 
-@error("IS706", _PATHS)
+@error("IS706", PATHS)
 def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Problem]:
     """A framework's image must be the same on all instance types that a container runs on.
 
