@@ -247,6 +247,19 @@ def test_an_imported_role_is_waited_for_with_what_is_granted_to_it():
     assert model["Properties"]["ExecutionRoleArn"] == "arn:aws:iam::111122223333:role/ours"
 
 
+def test_models_of_the_app_have_the_apps_role():
+    here = stack()
+    container = sagemaker.CfnModel.ContainerDefinitionProperty(image=IMAGE)
+    model = sagemaker.CfnModel(here, "Model", primary_container=container)
+    named = {"model": None, "variant": {"model_name": model.attr_model_name}}
+    made = InferenceEndpoint(here, "Net", spec=spec("single", named))
+    for asked in ("execution_role", "grant_principal"):
+        with pytest.raises(ValueError, match="the endpoint one has no role: its models exist already"):
+            getattr(made, asked)
+    [variant] = only(template(here), "AWS::SageMaker::EndpointConfig")["ProductionVariants"]
+    assert variant["ModelName"] == {"Fn::GetAtt": ["Model", "ModelName"]}
+
+
 @pytest.mark.parametrize("named", ["arn:aws:iam::111122223333:role/other", {"path": "/ml/"}])
 def test_a_role_beside_one_of_the_spec_is_refused(named):
     here = stack()

@@ -66,6 +66,7 @@ COVERED = {
     ),
     "serial pipeline": ("fraud-pipeline", "Containers Mode=Serial"),
     "direct multi-container": ("direct", "Containers Mode=Direct"),
+    "models that exist already": ("existing-models", "ModelName=ranker-2026-11-20 InitialVariantWeight=9"),
     "model package": ("model-package", "ModelPackageName InferenceSpecificationName"),
     "uncompressed source": ("uncompressed", "S3DataType=S3Prefix CompressionType=None"),
     "uncompressed source of a component's model": (

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,9 +63,16 @@ def life(_server: str, tmp_path_factory: pytest.TempPathFactory) -> Life:
 
 
 def give(
-    aws: EmulatedAws, stack: str, exported: Mapping[str, str] = {}, stored: Mapping[str, str] = {}
+    aws: EmulatedAws,
+    stack: str,
+    exported: Mapping[str, str] = {},
+    stored: Mapping[str, str] = {},
+    models: Sequence[str] = (),
 ) -> None:
-    """What a spec takes from elsewhere: exports of another stack, and parameters in the Parameter Store."""
+    """What a spec takes from elsewhere: exports of another stack, parameters in the Parameter Store, models."""
+    for name in models:
+        image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/ranker:1"
+        aws.client("sagemaker").create_model(ModelName=name, PrimaryContainer={"Image": image})
     for name, value in stored.items():
         kind = "StringList" if "," in value else "String"
         aws.client("ssm").put_parameter(Name=name, Value=value, Type=kind)

@@ -249,7 +249,7 @@ def test_every_statement_of_ours_has_its_words() -> None:
     for it in (*all_examples().endpoints, *review(ROOT / "tests/shapes").endpoints):
         assert it.after is not None
         said = [one.sentence for one in it.after.permissions]
-        assert said
+        assert said or all(one.model for one in it.after.containers), "models that exist have other roles"
         assert not [one for one in said if "Fn::" in one]
 
 

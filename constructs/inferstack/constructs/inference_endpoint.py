@@ -29,6 +29,7 @@ from inferstack.constructs.rendered import AnySpec, spec_by_name, spec_in_stack
 from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.async_inference import output_config
 from inferstack.facts.measured import Measured, measured
+from inferstack.facts.role import needs_role
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
 from inferstack.format.model import VpcConfig
 from inferstack.resolve.async_inference import topic_id
@@ -189,7 +190,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         """The role that the containers run under. Models are made after what is granted to it.
 
         Raises:
-            ValueError: when the app has called `Role.customize_roles`, and the spec makes the role.
+            ValueError: when the app has called `Role.customize_roles`, and the spec makes the role; or when
+                all models exist already, each with a role of its own.
         """
         if self._given_role is not None:
             return self._given_role
@@ -201,6 +203,10 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         given = self._spec.execution_role
         if isinstance(given, str):
             return named_role(self, given)
+        if not needs_role(self._spec):
+            name = self._spec.endpoint_name
+            why = "its models exist already, each with a role of its own"
+            raise ValueError(f"the endpoint {name} has no role: {why}")
         return role_handle(self, self._l1(ROLE), given)
 
     def _start_after(self, role: cdk.aws_iam.IRole) -> None:

@@ -60,7 +60,7 @@ def _role(spec: ModelSpec) -> AbstractSet[str]:
             f"{listed(made, last='and')}: name existing ones in the spec, or let the endpoint make its role"
         )
     # The id of a policy depends on its content, and that on the region that the template is for.
-    return resolve_execution_role(spec.execution_role, gather_needs(spec, spec.region)).keys()
+    return resolve_execution_role(spec, gather_needs(spec, spec.region)).keys()
 
 
 def _alarms(spec: ModelSpec) -> AbstractSet[str]:

@@ -114,10 +114,9 @@ def is_taker(image: WrittenImage) -> bool:
 
 
 def _containers_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Container]:
-    hosted = {variant.model_name, *(pool.model_name_override for pool in variant.instance_pools or ())}
-    for _, name, container in model_containers(spec):
-        if name is None or name in hosted:
-            yield container
+    overrides = (pool.model_name_override for pool in variant.instance_pools or ())
+    hosted = {variant.model_name, *(it for it in overrides if it is not None)}
+    return (container for _, name, container in model_containers(spec) if name in hosted)
 
 
 def _containers_of_component(spec: ModelSpec, name: str) -> Iterator[Container | ComponentContainer]:

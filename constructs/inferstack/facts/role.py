@@ -20,8 +20,16 @@ from inferstack.facts.async_inference import (
     notification_config,
     output_config,
 )
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.once import found_once
-from inferstack.facts.walk import components, containers, endpoint_config, every_variant, model_containers
+from inferstack.facts.walk import (
+    components,
+    containers,
+    endpoint_config,
+    every_variant,
+    model_containers,
+    models,
+)
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import SpecPath
 from inferstack.texts.arns import arn_fields
@@ -177,14 +185,26 @@ def additions(spec: ModelSpec) -> ExecutionRole:
     return spec.execution_role if isinstance(spec.execution_role, ExecutionRole) else _NO_ADDITIONS
 
 
+def needs_role(spec: ModelSpec) -> bool:
+    """Whether anything of the stack runs under the endpoint's role: a model that it makes, or components. A
+    model that exists already has a role of its own.
+    """
+    return hosts_components(spec) or bool(models(spec))
+
+
+def makes_role(spec: ModelSpec) -> bool:
+    """Whether the stack makes the endpoint's role, instead of using one that the spec names."""
+    return needs_role(spec) and not isinstance(spec.execution_role, str)
+
+
 def is_our_sid(sid: str) -> bool:
     """Whether a created statement has this `sid`, or may have it."""
     return sid in get_args(OurSid) or re.fullmatch("ListModelFiles[0-9]+Part[0-9]+", sid) is not None
 
 
 def policies_made(spec: ModelSpec) -> int:
-    """Roughly how many policies are created; none if the role is the user's own."""
-    if isinstance(spec.execution_role, str):
+    """Roughly how many policies are created; none if the role is not."""
+    if not makes_role(spec):
         return 0
     length = _ALWAYS + sum(_lengths(spec))
     return 1 if length <= LONGEST_POLICY else ceil(length / _IN_ONE_OF_SEVERAL)

@@ -177,7 +177,7 @@ def _container_path(spec: ModelSpec, path: SpecPath, specification: Specificatio
 
 
 def model_path(spec: ModelSpec, name: str | None) -> SpecPath | None:
-    """The path of the model that a component names; None if that model is not in the spec."""
+    """The path of the model that a variant or component names; None if that model is not in the spec."""
     return ("models", name) if name is not None and name in (spec.models or {}) else None
 
 
@@ -276,7 +276,7 @@ def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
         running = [run.component for run in runs_of(spec, ("models", str(model)))]
         found = variants(spec)
         return tuple(it for _, it in found if any(it in component_variants(spec, one) for one in running))
-    return tuple(it for _, it in every_variant(spec) if model is None or it.model_name == model)
+    return tuple(it for _, it in every_variant(spec) if it.model_name == model)
 
 
 def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
@@ -286,7 +286,7 @@ def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
         yield from dict.fromkeys(name for run in running for name in _types_of(spec, run))
         return
     for _, variant in every_variant(spec):
-        usual = model is None or variant.model_name == model
+        usual = variant.model_name == model
         if variant.instance_type is not None and usual:
             yield variant.instance_type
         for pool in sorted(variant.instance_pools or (), key=lambda it: it.priority):

@@ -34,6 +34,10 @@ TEXTS = {
     "images, model packages, hub contents": (
         *("image", "repository_credentials_provider_arn", "model_package_name", "hub_content_arn"),
     ),
+    "existing models": (
+        *(f"{variant}.model_name" for variant in ("variant", "variants", "shadow_variants")),
+        *("instance_pools.model_name_override", "specification.model_name", "specifications.model_name"),
+    ),
     "topics, other actions": (
         *("success_topic", "error_topic", "actions", "ok_actions", "insufficient_data_actions"),
     ),

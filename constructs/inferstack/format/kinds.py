@@ -168,7 +168,8 @@ class ModelBackedSpec(ModelSpec):
     """An endpoint whose variants host SageMaker models."""
 
     model: Model | None = None
-    """The model that the endpoint hosts. One of `model` and `models` is required."""
+    """The model that the endpoint hosts. One of `model` and `models` is required, unless the variants name
+    existing models."""
     shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
     """A fleet that receives copies of the requests, for trying out a change; its responses are discarded."""
 

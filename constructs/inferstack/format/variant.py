@@ -41,7 +41,8 @@ class InstancePool(Block):
     priority: int
     """Order in which the pools are tried; 1 is tried first."""
     model_name_override: str | None = None
-    """A different model for this instance type, for example one compiled for it."""
+    """A different model for this instance type, for example one compiled for it: a key under `models`, or the
+    name of an existing SageMaker model."""
 
 
 class ScaleInPolicy(Block):
@@ -118,7 +119,8 @@ class Variant(Block):
     """Name of the variant, which is also a dimension of its metrics. Changing it resets the variant's
     scaling."""
     model_name: str | None = None
-    """Key under `models` of the model that this variant hosts. Not needed with a single `model`."""
+    """The model that this variant hosts: a key under `models`, or the name of an existing SageMaker model,
+    which keeps its own role and network. Without it, the variant hosts the single `model`."""
     instance_type: str | None = None
     """ML instance type, for example `ml.g5.xlarge`. Left out only for serverless or instance pools."""
     initial_instance_count: int | None = None

@@ -8,7 +8,7 @@ import msgspec
 from inferstack.problems import Severity
 
 OWN_FORMAT = "inferstack's spec format"
-RETIRED = frozenset({"IS308", "IS326", "IS328", "IS867"})
+RETIRED = frozenset({"IS207", "IS308", "IS326", "IS328", "IS867"})
 """Codes that were reported once and are not any more. None of them is free."""
 
 

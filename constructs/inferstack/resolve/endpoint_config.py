@@ -36,17 +36,17 @@ _FILLED_IN_HERE = frozenset({"variant_name", "model_name", "instance_pools", "ma
 def _variant(spec: ModelSpec, variant: Variant) -> Value:
     rest = properties(variant, leave_out=_FILLED_IN_HERE)
     managed = managed_scaling(spec, variant)
-    pools = [_pool(pool) for pool in variant.instance_pools or ()]
+    pools = [_pool(spec, pool) for pool in variant.instance_pools or ()]
     return present(
         VariantName=variant.variant_name,
-        ModelName=model_name(variant.model_name) if not hosts_components(spec) else None,
+        ModelName=model_name(spec, variant.model_name) if not hosts_components(spec) else None,
         **rest,
         ManagedInstanceScaling=None if managed is None else properties(managed),
         InstancePools=pools or None,
     )
 
 
-def _pool(pool: InstancePool) -> Value:
+def _pool(spec: ModelSpec, pool: InstancePool) -> Value:
     rest = properties(pool, leave_out=frozenset({"model_name_override"}))
     override = pool.model_name_override
-    return present(**rest, ModelNameOverride=None if override is None else model_name(override))
+    return present(**rest, ModelNameOverride=None if override is None else model_name(spec, override))

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from inferstack.facts.role import LONGEST_POLICY, OurSid
-from inferstack.format.kinds import ExecutionRole, PolicyStatement
+from inferstack.facts.role import LONGEST_POLICY, OurSid, additions, makes_role
+from inferstack.format.kinds import ExecutionRole, ModelSpec, PolicyStatement
 from inferstack.format.model import VpcConfig
 from inferstack.resolve.convert import plain
 from inferstack.resolve.images import S3Location, key_arns, s3_location
@@ -49,11 +49,11 @@ def role_arn(role: str | ExecutionRole | None) -> Value:
     return role if isinstance(role, str) else get_att(ROLE, "Arn")
 
 
-def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Resources:
-    """Role and policy; nothing when the spec brings a role of its own."""
-    if isinstance(role, str):
+def resolve_execution_role(spec: ModelSpec, needs: Needs) -> Resources:
+    """Role and policy; nothing when the spec brings a role of its own, or needs none."""
+    if not makes_role(spec):
         return {}
-    extra = ExecutionRole() if role is None else role
+    extra = additions(spec)
     return {ROLE: _role(extra, needs), **_policies(extra, needs)}
 
 

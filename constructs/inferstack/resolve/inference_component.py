@@ -10,7 +10,6 @@ from inferstack.facts.walk import (
     component_variants,
     components,
     containers,
-    model_path,
     specifications,
 )
 from inferstack.format.defaults import RUNTIME_CONFIG
@@ -96,17 +95,13 @@ def _specification(
     region: str | None,
 ) -> Value:
     found = placed.get((*path, "container"))
+    named = specification.model_name
     rest = properties(specification, leave_out=frozenset({"container", "model_name"}))
     return present(
         Container=None if found is None else _container(spec, found, region),
-        ModelName=_model_name(spec, specification.model_name),
+        ModelName=None if named is None else model_name(spec, named),
         **rest,
     )
-
-
-def _model_name(spec: ModelSpec, name: str | None) -> Value | None:
-    """A reference where the model is the stack's, which is then made first; else the name in the spec."""
-    return name if name is None or model_path(spec, name) is None else model_name(name)
 
 
 def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:

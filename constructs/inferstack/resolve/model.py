@@ -2,7 +2,7 @@
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.facts.triton import default_model, is_triton, loaded_by
-from inferstack.facts.walk import PlacedContainer, containers, models
+from inferstack.facts.walk import PlacedContainer, containers, model_path, models
 from inferstack.format.defaults import TRITON_ENVIRONMENT, TRITON_MULTI_MODEL_ENVIRONMENT
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, Model
@@ -47,9 +47,13 @@ def model_id(name: str | None) -> str:
     return "Model" if name is None else f"Model{pascal(name)}"
 
 
-def model_name(name: str | None) -> Value:
-    """The name that AWS gives to the model."""
-    return get_att(model_id(name), "ModelName")
+def model_name(spec: ModelSpec, name: str | None) -> Value:
+    """The name of the only model, or of the one that a variant or component names.
+
+    A reference where the stack makes the model, since AWS then chooses its name; else the name in the spec.
+    """
+    existing = name is not None and model_path(spec, name) is None
+    return name if existing else get_att(model_id(name), "ModelName")
 
 
 def resolve_models(spec: ModelSpec, region: str | None) -> Resources:

@@ -69,7 +69,7 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
     alarms, composites = resolve_alarms(spec), resolve_composite_alarms(spec)
     for part in (
         resolve_async_resources(spec),
-        resolve_execution_role(spec.execution_role, gather_needs(spec, region)),
+        resolve_execution_role(spec, gather_needs(spec, region)),
         resolve_models(spec, region),
         resolve_endpoint_config(spec),
         resolve_endpoint(spec),

@@ -6,8 +6,16 @@ from fnmatch import fnmatchcase
 
 from inferstack.check.rules.base import AWS, GUIDE, error, warning
 from inferstack.facts.async_inference import CONFIG, created
-from inferstack.facts.role import additions, is_our_sid, marketplace_packages, policies_made, requests
-from inferstack.facts.walk import environment_variables, is_async, model_containers
+from inferstack.facts.role import (
+    additions,
+    is_our_sid,
+    makes_role,
+    marketplace_packages,
+    needs_role,
+    policies_made,
+    requests,
+)
+from inferstack.facts.walk import environment_variables, every_variant, is_async, model_containers
 from inferstack.format.kinds import ModelSpec, PolicyStatement
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, listed
@@ -148,6 +156,18 @@ def _too_much(url: str) -> str | None:
     return None if no_bucket or has_key(url) or is_opaque(url) else "a whole bucket"
 
 
+@warning("IS835", _CREATE_MODEL)
+def something_runs_under_the_role(spec: ModelSpec) -> Iterator[Problem]:
+    """An `execution_role` should be there for a model that the stack makes.
+
+    A model that exists already has a role of its own, and the endpoint has none.
+    """
+    named = any(variant.model_name is not None for _, variant in every_variant(spec))
+    if spec.execution_role is not None and not needs_role(spec) and named:
+        message = "nothing runs under this role: the models exist already, each with a role of its own"
+        yield Problem(("execution_role",), message, "remove it, and give those roles what is missing")
+
+
 def _has_policies(spec: ModelSpec) -> bool:
     """Whether the created role has policies of the user's own: what those allow is not known here."""
     return bool(additions(spec).managed_policy_arns)
@@ -155,7 +175,7 @@ def _has_policies(spec: ModelSpec) -> bool:
 
 def _lacks(spec: ModelSpec, action: str) -> bool:
     """Whether a role is created for the spec, and none of the spec's statements allows it an action."""
-    if isinstance(spec.execution_role, str):
+    if not makes_role(spec):
         return False
     allowed = (pattern for _, statement in _statements(spec) for pattern in statement.action)
     return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)

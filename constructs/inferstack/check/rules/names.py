@@ -9,6 +9,7 @@ from inferstack.format.kinds import InferenceComponentsSpec, ModelBackedSpec, Mo
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import did_you_mean_then, listed
+from inferstack.texts.placeholders import is_opaque
 
 _VARIANT = f"{API}/API_ProductionVariant.html"
 _COMPONENT = f"{API}/API_CreateInferenceComponent.html"
@@ -16,8 +17,13 @@ _COMPONENT = f"{API}/API_CreateInferenceComponent.html"
 
 @error("IS200", _VARIANT)
 def one_model_or_several(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A spec has either `model` or `models`, with at least one model."""
-    yield from _one_or_several("model", spec.model, spec.models)
+    """A spec has either `model` or `models`, with at least one model.
+
+    It needs none if its variants name models that exist already.
+    """
+    if spec.models is not None or not _names_some(spec):
+        existing = ", or name an existing one as the variant's `model_name`"
+        yield from _one_or_several("model", spec.model, spec.models, existing)
 
 
 @error("IS201", CONFIG_PAGE)
@@ -26,32 +32,60 @@ def one_variant_or_several(spec: ModelSpec) -> Iterator[Problem]:
     yield from _one_or_several("variant", spec.variant, spec.variants)
 
 
-def _one_or_several(name: str, one: object, several: object) -> Iterator[Problem]:
+def named_models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Every name by which variants, their pools and components choose a model: a key of `models`, or the name
+    of a model that exists already.
+    """
+    for path, variant in every_variant(spec):
+        if variant.model_name is not None:
+            yield (*path, "model_name"), variant.model_name
+        for index, pool in enumerate(variant.instance_pools or ()):
+            if pool.model_name_override is not None:
+                yield (*path, "instance_pools", index, "model_name_override"), pool.model_name_override
+    for run in runs(spec):
+        if run.specification.model_name is not None:
+            yield (*run.path, "model_name"), run.specification.model_name
+
+
+def _names_some(spec: ModelSpec) -> bool:
+    return any(True for _ in named_models(spec))
+
+
+def _one_or_several(name: str, one: object, several: object, instead: str = "") -> Iterator[Problem]:
     if one is not None and several is not None:
         yield Problem((f"{name}s",), f"`{name}` and `{name}s` cannot be used together", "keep one of them")
     elif one is None and several is None:
-        yield Problem((), f"the spec has no {name}", f"add `{name}:`, or `{name}s:` for several", lacks=name)
+        fix = f"add `{name}:`, or `{name}s:` for several{instead}"
+        yield Problem((), f"the spec has no {name}", fix, lacks=name)
     elif several is not None and not several:
         yield Problem((f"{name}s",), f"`{name}s` is empty", f"add one, or write `{name}:` instead")
 
 
 @error("IS202", _VARIANT)
 def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """The `model_name` of a variant must be a model that the spec has.
+    """A variant must name its model in `model_name`, unless that is the only one of the spec, `model`.
 
-    `model_name` is a key of `models`: required with several models, and superfluous with a single `model`.
+    The name is a key of `models`, or that of an existing SageMaker model. Some variant must host `model`.
     """
-    known = list(spec.models or ())
+    nameless = [path for path, variant in every_variant(spec) if variant.model_name is None]
     for path, variant in variants(spec):
-        found = variant.model_name
-        if spec.models is None and found is not None:
-            message = f"`model_name: {found}` cannot be used: the spec has a single `model`"
-            yield Problem((*path, "model_name"), message, "remove it, or write the model under `models`")
-        elif known and found is None:
+        if spec.model is not None and spec.models is None and not nameless:
+            message = f"`model_name: {variant.model_name}` cannot be used: the spec has a single `model`"
+            fix = "remove it, or write the model under `models`; for an existing model, remove `model`"
+            yield Problem((*path, "model_name"), message, fix)
+        elif path in nameless and has_to_choose(spec):
             message = "the variant does not say which model it hosts"
-            yield Problem(path, message, f"add `model_name`: {listed(known)}", lacks="model_name")
-        elif known and found not in known:
-            yield unknown_name((*path, "model_name"), "model", str(found), known)
+            yield Problem(path, message, f"add `model_name`: {what_to_name(spec)}", lacks="model_name")
+
+
+def has_to_choose(spec: ModelBackedSpec) -> bool:
+    """Whether a variant must name its model: where there is no `model`, but others to choose from."""
+    return spec.model is None and (bool(spec.models) or _names_some(spec))
+
+
+def what_to_name(spec: ModelSpec) -> str:
+    """What `model_name` may be."""
+    return listed(list(spec.models)) if spec.models else "that of an existing SageMaker model"
 
 
 @warning("IS203", OWN_FORMAT)
@@ -60,22 +94,27 @@ def every_model_is_hosted(spec: ModelSpec) -> Iterator[Problem]:
 
     A model that nothing hosts is created anyway.
     """
-    what, key, used = _of_components(spec) if components(spec) else _of_variants(spec)
+    what, key = "variant hosts", "a variant's `model_name`"
+    if components(spec):
+        what, key = "inference component runs", "`specification.model_name` of one"
+    used = {name for _, name in named_models(spec)}
     for path, name, _ in models(spec):
         if name is not None and name not in used:
             yield Problem(path, f"no {what} the model `{name}`", f"name it in {key}, or remove it")
 
 
-def _of_components(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
-    used = {run.specification.model_name for run in runs(spec)}
-    return "inference component runs", "`specification.model_name` of one", used
+@warning("IS286", _VARIANT)
+def variant_names_a_model_of_the_spec(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """In a spec with `models`, the `model_name` of a variant or pool should be one of them.
 
-
-def _of_variants(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
-    pools = (pool for _, variant in every_variant(spec) for pool in variant.instance_pools or ())
-    of_variants = (variant.model_name for _, variant in every_variant(spec))
-    used = {*of_variants, *(pool.model_name_override for pool in pools)}
-    return "variant hosts", "a variant's `model_name`", used
+    Any other name is that of an existing SageMaker model, but may also be a typo, or a model's former name.
+    """
+    known = list(spec.models or ())
+    for path, name in named_models(spec) if known else ():
+        if name not in known and not is_opaque(name):
+            message = f"the spec has no model `{name}`, so one must already exist"
+            fix = did_you_mean_then(name, known, f"the spec has {listed(known, last='and')};")
+            yield Problem(path, message, f"{fix} if it exists, ignore IS286")
 
 
 @error("IS204", CONFIG_PAGE)
@@ -127,21 +166,6 @@ def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Problem
             yield Problem(path, message, f"add `variant_name`: {listed(known)}", lacks="variant_name")
         elif found is not None and known and found not in known:
             yield unknown_name((*path, "variant_name"), "variant", found, known)
-
-
-@error("IS207", _VARIANT)
-def pool_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """The `model_name_override` of an instance pool must be a model that the spec has.
-
-    A pool can only switch to a model of the stack.
-    """
-    known = [name for _, name, _ in models(spec) if name is not None]
-    for path, variant in variants(spec):
-        for index, pool in enumerate(variant.instance_pools or ()):
-            found = pool.model_name_override
-            if found is not None and found not in known:
-                where = (*path, "instance_pools", index, "model_name_override")
-                yield unknown_name(where, "model", found, known)
 
 
 def unknown_name(path: SpecPath, what: str, found: str, known: list[str]) -> Problem:

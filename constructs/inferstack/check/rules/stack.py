@@ -10,6 +10,7 @@ from inferstack.facts.alarms import most_own_alarms, own_alarms
 from inferstack.facts.async_inference import created
 from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.kinds import hosts_components
+from inferstack.facts.role import makes_role
 from inferstack.facts.scaling import policies_of, scaled_parts, steps_of, woken_for
 from inferstack.facts.walk import bases_of_adapters, components, endpoint_config, models
 from inferstack.format.alarms import Alarms
@@ -45,7 +46,7 @@ def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
     steps = [(it, step) for it in scaled for _, step in steps_of(it)]
     also_woken = sum(1 for it, step in steps for _ in woken_for(spec, it, step))
     return {
-        "role, configuration, endpoint": 2 if isinstance(spec.execution_role, str) else 4,
+        "role, configuration, endpoint": 4 if makes_role(spec) else 2,
         "models": len(models(spec)),
         "inference components": len(components(spec)),
         # A step comes with the alarms that set it off.
@@ -220,7 +221,7 @@ def tag_keys_differ(spec: ModelSpec) -> Iterator[Problem]:
 
     IAM ignores case when it compares keys; the other services do not.
     """
-    if isinstance(spec.execution_role, str):
+    if not makes_role(spec):
         return
     first: dict[str, str] = {}
     for key in spec.tags or {}:

@@ -155,7 +155,10 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Problem]:
     """
     found = containers(spec)
     for placed in triton_blocks(spec):
-        if placed.loaders or len(found) < 2:
+        if placed.loaders or len(found) == 1:
+            continue
+        if not found:
+            yield Problem(placed.path, "no container of the spec loads these models", "remove `triton`")
             continue
         own = sum(own_block(it) is not None for it in found)
         message = "no container loads these models: "

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from inferstack.catalog import cloudformation
 from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
 from inferstack.check.rules.base import API, CONFIG_PAGE, GUIDE, POOLS_PAGE, error, warning
+from inferstack.check.rules.names import has_to_choose, what_to_name
 from inferstack.facts.kinds import kind_of
 from inferstack.facts.walk import (
     every_variant,
     hosts,
     instance_types,
     is_async,
-    models,
     shadow_variants,
     variants,
 )
@@ -262,18 +262,14 @@ def one_of_each(spec: ModelBackedSpec) -> Iterator[Problem]:
 
 @error("IS281", _SHADOW)
 def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """The model of a shadow variant must be one that the spec has.
+    """A shadow variant must name its model, unless that is the only one of the spec, `model`.
 
     It is usually a different model from the one in production.
     """
-    known = [name for _, name, _ in models(spec) if name is not None]
     for path, variant in shadow_variants(spec):
-        if known and variant.model_name not in known:
-            found = "no model" if variant.model_name is None else f"the model `{variant.model_name}`"
-            yield Problem((*path, "model_name"), f"the shadow names {found}", f"write {listed(known)}")
-        if not known and variant.model_name is not None:
-            message = f"there is no model `{variant.model_name}`"
-            yield Problem((*path, "model_name"), message, "write it under `models`, or remove the name")
+        if variant.model_name is None and has_to_choose(spec):
+            fix = f"write `model_name`: {what_to_name(spec)}"
+            yield Problem((*path, "model_name"), "the shadow names no model", fix)
 
 
 @error("IS282", CONFIG_PAGE)

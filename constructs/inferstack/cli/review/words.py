@@ -187,10 +187,11 @@ def _alarms(endpoint: Endpoint) -> Iterator[str]:
 def _container(it: Container) -> str:
     image = [it.image] if it.image is not None else []
     package = [f"the model package {it.model_package}"] if it.model_package is not None else []
+    model = [f"the model {it.model}, which exists already"] if it.model is not None else []
     # The beginning of a digest is in the URL.
     digest = f" (sha256 {it.digest})" if it.digest is not None and len(it.digest) > 16 else ""
     weights = [f"with {it.weights}{digest}"] if it.weights is not None else []
-    return f"`{it.name}`: {' '.join([*image, *package, *weights]) or 'an image without model files'}"
+    return f"`{it.name}`: {' '.join([*image, *package, *model, *weights]) or 'an image without model files'}"
 
 
 def _component(it: Component) -> str:

@@ -162,6 +162,7 @@ def _sources(was: Container, now: Container) -> Iterator[tuple[str, str, str]]:
     for what, one, other in (
         ("the image", was.image, now.image),
         ("the model package", was.model_package, now.model_package),
+        ("the model", was.model, now.model),
     ):
         if one != other:
             yield what, one or "none", other or "none"

@@ -181,7 +181,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     """What runs: an image with its files."""
 
     name: str
-    """Name of the model, container or component."""
+    """Name of the model, container or component; of the variant that hosts a model which exists already."""
     image: str | None
     """URI of the image; none for an adapter, or a model package."""
     weights: str | None
@@ -190,6 +190,8 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 of the files, or its beginning, where the URL or the lock has it."""
     model_package: str | None = None
     """Version of the model registry, where it says what runs."""
+    model: str | None = None
+    """Name of a model that exists already, where that runs."""
     place: Place
     """Where the spec has it."""
 

@@ -200,7 +200,8 @@ def sentences(endpoint: Endpoint | None, field: str) -> list[str]:
 
 def contents(container: Container) -> tuple[str | None, ...]:
     """What says whether a container is the same."""
-    return container.name, container.image, container.weights, container.digest, container.model_package
+    made_of = container.image, container.weights, container.digest, container.model_package, container.model
+    return container.name, *made_of
 
 
 def alike(alarms: Sequence[Alarm]) -> list[Alarm]:

@@ -13,8 +13,8 @@ _DIGEST = re.compile(r"(?<![0-9a-z])sha256-([0-9a-f]{16})(?=\.tar\.gz$|/$)")
 
 
 def containers(stack: Stack) -> tuple[Container, ...]:
-    """Every container: of models first, then of components."""
-    return (*_of_models(stack), *_of_components(stack))
+    """Every container: of models first, then of components; then models that exist already."""
+    return (*_of_models(stack), *_of_components(stack), *_existing(stack))
 
 
 def _of_models(stack: Stack) -> Iterator[Container]:
@@ -29,7 +29,67 @@ def _of_models(stack: Stack) -> Iterator[Container]:
             yield _container(stack, title, it, (logical_id, ("Containers", index)))
 
 
+def _existing(stack: Stack) -> Iterator[Container]:
+    """The models that the stack names and does not make."""
+    for name, value, at in (*_named_by_variants(stack), *_named_by_components(stack)):
+        if value is not None and not _is_made(stack, value):
+            yield Container(
+                name=name,
+                image=None,
+                weights=None,
+                digest=None,
+                model=_as_written(stack, value),
+                place=stack.place_of(*at),
+            )
+
+
+def _as_written(stack: Stack, name: object) -> str:
+    """A model's name, or where a deployment finds it."""
+    match name:
+        case {"Ref": str() as parameter}:
+            stored = mapping(mapping(stack.sections.get("Parameters")).get(parameter))
+            is_stored = shown(stored.get("Type")).startswith("AWS::SSM::Parameter::Value")
+            return f"${{ssm:{shown(stored.get('Default'))}}}" if is_stored else f"${{parameter:{parameter}}}"
+        case _:
+            return readable(name)
+
+
+def _named_by_variants(stack: Stack) -> Iterator[tuple[str, object, tuple[str, PropertyPath]]]:
+    config_id, config = stack.first(deployed.CONFIG_TYPE)
+    for key in ("ProductionVariants", "ShadowProductionVariants"):
+        for index, variant in enumerate(map(mapping, entries(config.get(key)))):
+            name, at = shown(variant.get("VariantName")), (key, index)
+            yield name, variant.get("ModelName"), (config_id, (*at, "ModelName"))
+            for number, pool in enumerate(map(mapping, entries(variant.get("InstancePools")))):
+                title = f"{name} on {shown(pool.get('InstanceType'))}"
+                path = (*at, "InstancePools", number, "ModelNameOverride")
+                yield title, pool.get("ModelNameOverride"), (config_id, path)
+
+
+def _named_by_components(stack: Stack) -> Iterator[tuple[str, object, tuple[str, PropertyPath]]]:
+    for title, specification, at in _specifications(stack):
+        yield title, specification.get("ModelName"), at
+
+
+def _is_made(stack: Stack, name: object) -> bool:
+    match name:
+        case {"Fn::GetAtt": [str() as logical_id, *_]} | {"Ref": str() as logical_id}:
+            return logical_id in stack.of_type(deployed.MODEL_TYPE)
+        case {"Fn::GetAtt": str() as attribute}:
+            return attribute.partition(".")[0] in stack.of_type(deployed.MODEL_TYPE)
+        case _:
+            return False
+
+
 def _of_components(stack: Stack) -> Iterator[Container]:
+    for title, specification, (logical_id, path) in _specifications(stack):
+        if "Container" in specification:
+            container = mapping(specification["Container"])
+            yield _container(stack, title, container, (logical_id, (*path, "Container")))
+
+
+def _specifications(stack: Stack) -> Iterator[tuple[str, Properties, tuple[str, PropertyPath]]]:
+    """What components run: title, specification, and where it is."""
     for name, component in deployed.components(stack.resources).items():
         whole = component.properties
         written = [("Specification",)] if "Specification" in whole else []
@@ -39,11 +99,9 @@ def _of_components(stack: Stack) -> Iterator[Container]:
         ]
         for path in places:
             specification = _at(whole, path)
-            if "Container" in specification:
-                kind = specification.get("InstanceType")
-                title = name if kind is None else f"{name} on {shown(kind)}"
-                at = (component.logical_id, (*path, "Container"))
-                yield _container(stack, title, mapping(specification["Container"]), at)
+            kind = specification.get("InstanceType")
+            title = name if kind is None else f"{name} on {shown(kind)}"
+            yield title, specification, (component.logical_id, path)
 
 
 def _at(properties: Properties, path: PropertyPath) -> Properties:
