@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,34 @@ def test_another_configuration_can_be_chosen(capsys: pytest.CaptureFixture[str])
     assert "in the spec, for ml.g4dn.12xlarge trt-base:\n" in capsys.readouterr().out
     assert main([*SIZE, "--choose", "ml.g4dn.12xlarge trt-ig", "--write"]) == 0
     assert "instance_type: ml.g4dn.12xlarge, initial_instance_count: 6}" in Path("bert.yaml").read_text()
+
+
+QUEUE = "endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://out/}}}\n"
+COMPONENT = """\
+kind: inference-components
+inference_components: {bert: {specification: {model_name: bert, compute_resource_requirements: {
+  number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}}}}
+models: {bert: {"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "last"),
+    [
+        (SPEC, "        target_value: 1335"),
+        (SPEC + QUEUE, "    max_capacity: 23"),
+        (
+            SPEC.replace("kind: single-model\n", "")
+            .replace("model: {", COMPONENT)
+            .replace("tar.gz}", "tar.gz}}"),
+            "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}",
+        ),
+    ],
+)
+def test_it_proposes_what_it_would_write(spec: str, last: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bert.yaml").write_text(spec + OBJECTIVE)
+    assert main(SIZE) == 0
+    _, proposed = capsys.readouterr().out.split("\nin the spec, for the first:\n")
+    assert last in [*takewhile(lambda it: it.startswith("  "), proposed.splitlines())][-1:]
 
 
 def test_what_does_not_meet_the_objective_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,9 @@ from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.list import table
 from inferstack.cli.terminal import Refusal, tell
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import TRACKED
-from inferstack.facts.walk import region_of
+from inferstack.facts.walk import is_async, region_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         print(_json(ranked), end="", flush=True)
     else:
-        print(_text(ranked, prices, None if options.write else chosen), end="", flush=True)
+        print(_text(loaded.spec, ranked, prices, None if options.write else chosen), end="", flush=True)
     if all(it.per_hour is None for it in ranked):
         tell(f"without prices, fewer instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
@@ -159,18 +160,18 @@ def _objective(loaded: LoadedSpec) -> Objective:
 # ---------------------------------------------------------------- for people
 
 
-def _text(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> str:
-    return "".join(f"{printable(line)}\n" for line in _lines(ranked, prices, chosen))
+def _text(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> str:
+    return "".join(f"{printable(line)}\n" for line in _lines(spec, ranked, prices, chosen))
 
 
-def _lines(ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Iterator[str]:
+def _lines(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Iterator[str]:
     fitting = [it for it in ranked if not it.objections]
     if fitting:
         yield from table([_HEADER, *map(_cells, fitting)])
         yield from _doubts(fitting, chosen)
     if chosen is not None:
         which = "the first" if chosen is fitting[0] else _name(chosen)
-        yield from ("", f"in the spec, for {which}:", *_as_yaml(chosen))
+        yield from ("", f"in the spec, for {which}:", *_as_yaml(spec, chosen))
     if prices.source:
         yield f"prices in {prices.currency}: {prices.source}"
     others = [it for it in ranked if it.objections]
@@ -192,17 +193,19 @@ def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
         told.add(configuration)
 
 
-def _as_yaml(size: Size) -> tuple[str, ...]:
+def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
+    """What --write would write into a spec without scaling; see `changes_for` for why some have less."""
     instance_type = size.measurement.instance_type
-    return (
-        f"  variant: {{instance_type: {instance_type}, initial_instance_count: {size.count}}}",
-        "  autoscaling:",
-        f"    min_capacity: {size.min_capacity}",
-        f"    max_capacity: {size.count}",
-        "    policies:",
-        f"      - metric: {TRACKED}",
-        f"        target_value: {size.target_value}",
-    )
+    yield f"  variant: {{instance_type: {instance_type}, initial_instance_count: {size.count}}}"
+    if hosts_components(spec):
+        return
+    yield from ("  autoscaling:", f"    min_capacity: {size.min_capacity}", f"    max_capacity: {size.count}")
+    if not is_async(spec):
+        yield from (
+            "    policies:",
+            f"      - metric: {TRACKED}",
+            f"        target_value: {size.target_value}",
+        )
 
 
 def _cells(size: Size) -> tuple[str, ...]:
