@@ -21,7 +21,6 @@ from support.resolving import BASES, merged, of_type, only
 
 from inferstack.check.load import parse_spec
 from inferstack.constructs import EndpointAlarms, InferenceEndpoint
-from inferstack.constructs.interface import Connectable, Grantable
 from inferstack.format.alarms import Alarms
 from inferstack.format.endpoint import EndpointConfig
 from inferstack.format.kinds import Environment, SingleModelSpec
@@ -615,14 +614,6 @@ def test_without_a_vpc_another_construct_is_told_that_there_are_no_connections()
     other = ec2.SecurityGroup.from_security_group_id(cdk.Stack.of(made), "Other", "sg-0fedcba9876543210")
     with pytest.raises(RuntimeError, match="one has no security groups: its spec has no `vpc_config`"):
         other.connections.allow_from(made, ec2.Port.tcp(443))
-
-
-def test_the_names_of_cdks_interfaces_are_those_that_cdk_has():
-    for ours, cdks in ((Grantable, iam.IGrantable), (Connectable, ec2.IConnectable)):
-        assert ours.__jsii_type__ == cdks.__jsii_type__
-        for name, member in vars(cdks).items():
-            if isinstance(member, property):
-                assert vars(ours)[name].fget.__jsii_name__ == member.fget.__jsii_name__
 
 
 def test_without_a_vpc_there_are_no_connections():

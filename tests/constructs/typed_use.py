@@ -1,8 +1,14 @@
 """What users write, for mypy and pyright: CDK's own constructs accept an endpoint."""
 
-from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_s3 as s3
+from aws_cdk import (
+    aws_apigateway as apigateway,
+    aws_ec2 as ec2,
+    aws_iam as iam,
+    aws_s3 as s3,
+    aws_sagemaker as sagemaker,
+)
 
-from inferstack.constructs import ExecutionRole, InferenceEndpoint
+from inferstack.constructs import ExecutionRole, IInferenceEndpoint, InferenceEndpoint
 
 
 def grants(
@@ -14,3 +20,10 @@ def grants(
     bucket.grant_read(part.role)
     group.connections.allow_from(endpoint, ec2.Port.tcp(443))
     return endpoint, endpoint, part
+
+
+def fronts(made: InferenceEndpoint, imported: IInferenceEndpoint) -> tuple[sagemaker.IEndpoint, ...]:
+    """What takes SageMaker's endpoints takes these."""
+    apigateway.SagemakerIntegration(made)
+    apigateway.SagemakerIntegration(imported)
+    return made, imported

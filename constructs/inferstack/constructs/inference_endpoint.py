@@ -12,6 +12,7 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
 from inferstack.check.in_stack import refuse_exports
+from inferstack.constructs.cdk_interfaces import Connectable, Grantable
 from inferstack.constructs.escape_hatches import AlarmHandles, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
 from inferstack.constructs.handles import (
     bucket_handle,
@@ -23,7 +24,7 @@ from inferstack.constructs.handles import (
     security_group,
 )
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
-from inferstack.constructs.interface import Connectable, Grantable, IInferenceEndpoint
+from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, take
 from inferstack.constructs.rendered import AnySpec, spec_by_name, spec_in_stack
 from inferstack.constructs.tokens import for_cdk
@@ -54,6 +55,12 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-model.html
     """
+
+    # Repeated, since jsii looks for what Node may call only in the classes before CDK's own.
+    endpoint_ref = IInferenceEndpoint.endpoint_ref
+    env = IInferenceEndpoint.env
+    grant_invoke = IInferenceEndpoint.grant_invoke
+    apply_removal_policy = IInferenceEndpoint.apply_removal_policy
 
     @spec_by_name
     def __init__(

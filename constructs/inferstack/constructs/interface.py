@@ -9,13 +9,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 import aws_cdk as cdk
 import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
+from inferstack.constructs.cdk_interfaces import OfSageMaker
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.constructs.names_taken import settled
 from inferstack.constructs.tokens import for_cdk
@@ -24,36 +25,6 @@ from inferstack.format.defaults import ALARM_PERIOD
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import named_unit
 from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
-
-# ---------------------------------------------------------------- CDK's interfaces for grants and connections
-
-# Type checkers see from its members that an endpoint implements them. jsii wants the interfaces themselves,
-# but reads only the names given here. Importing `aws_ec2` for the real one would take a tenth of a second.
-
-
-class Grantable:
-    """`aws_cdk.aws_iam.IGrantable`."""
-
-    __jsii_type__ = "aws-cdk-lib.aws_iam.IGrantable"
-
-    @property
-    @jsii.member(jsii_name="grantPrincipal")
-    def grant_principal(self) -> Any:
-        """The principal that gets the rights."""
-
-
-class Connectable:
-    """`aws_cdk.aws_ec2.IConnectable`."""
-
-    __jsii_type__ = "aws-cdk-lib.aws_ec2.IConnectable"
-
-    @property
-    @jsii.member(jsii_name="connections")
-    def connections(self) -> Any:
-        """The security groups."""
-
-
-# ---------------------------------------------------------------- any endpoint, of this app or not
 
 
 class MetricOptions(TypedDict, total=False):
@@ -92,6 +63,7 @@ class MetricOptions(TypedDict, total=False):
     """The region that a graph or alarm does not have to name; the endpoint's when absent."""
 
 
+@jsii.implements(OfSageMaker)
 class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     """An inference endpoint, whether this app makes it or not."""
 
@@ -104,6 +76,11 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     @abstractmethod
     def endpoint_arn(self) -> str:
         """ARN of the endpoint."""
+
+    @property
+    def endpoint_ref(self) -> cdk.interfaces.aws_sagemaker.EndpointReference:
+        """A reference to the endpoint, for CDK's own constructs."""
+        return cdk.interfaces.aws_sagemaker.EndpointReference(endpoint_arn=self.endpoint_arn)
 
     @abstractmethod
     def inference_component_name(self, name: str) -> str:
@@ -128,6 +105,17 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         # Each is a round trip to Node.
         stack = cdk.Stack.of(self)
         return cdk.interfaces.ResourceEnvironment(account=stack.account, region=stack.region)
+
+    def apply_removal_policy(self, policy: cdk.RemovalPolicy) -> None:
+        """What becomes of the endpoint when it leaves its stack: of its main resource, as with CDK's own.
+
+        Raises:
+            ValueError: when the app only imports the endpoint.
+        """
+        main = self.node.default_child
+        if main is None:
+            raise ValueError(f"the app does not make the endpoint {self.endpoint_name}, and cannot keep it")
+        cast("cdk.CfnResource", main).apply_removal_policy(policy)
 
     @abstractmethod
     def _component_arns(self) -> Iterable[str]:

@@ -17,6 +17,7 @@ from constructs import Construct, Dependable, IConstruct
 from msgspec.structs import replace
 
 from inferstack.check.load import LoadedSpec, structured
+from inferstack.constructs.cdk_interfaces import Grantable
 from inferstack.constructs.escape_hatches import (
     AlarmHandles,
     AlarmL1s,
@@ -26,7 +27,7 @@ from inferstack.constructs.escape_hatches import (
     ScalingL1s,
 )
 from inferstack.constructs.handles import role_handle
-from inferstack.constructs.interface import Grantable, IInferenceEndpoint
+from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, place_of, settled, take
 from inferstack.constructs.rendered import AnySpec, Rendered, spec_by_name, spec_in_stack
 from inferstack.facts.alarms import rollbacks

@@ -1,0 +1,76 @@
+"""CDK's own constructs that take SageMaker's endpoints take ours, which Node then calls."""
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import (
+    aws_apigateway as apigateway,
+    aws_ec2 as ec2,
+    aws_iam as iam,
+    aws_sagemaker as sagemaker,
+)
+from constructs import IConstruct
+from support.cdk import endpoint, synthesised
+from support.resolving import of_type, only
+
+from inferstack.constructs import IInferenceEndpoint, InferenceEndpoint
+from inferstack.constructs.cdk_interfaces import Connectable, Grantable, OfSageMaker
+
+INTERFACES = {Connectable: ec2.IConnectable, Grantable: iam.IGrantable, OfSageMaker: sagemaker.IEndpoint}
+ENDPOINT = "AWS::SageMaker::Endpoint"
+
+
+def members(interface: type) -> dict[str, str]:
+    """Node's names of an interface's members, by Python's; without those of every construct."""
+    there = {name: getattr(interface, name) for name in dir(interface) if name not in dir(IConstruct)}
+    functions = {name: getattr(it, "fget", it) for name, it in there.items()}
+    return {name: it.__jsii_name__ for name, it in functions.items() if hasattr(it, "__jsii_name__")}
+
+
+@pytest.mark.parametrize("ours", INTERFACES, ids=lambda it: it.__name__)
+def test_an_interface_has_the_names_that_cdk_has(ours: type) -> None:
+    assert ours.__jsii_type__ == INTERFACES[ours].__jsii_type__
+    assert members(ours) == members(INTERFACES[ours])
+
+
+def imported() -> IInferenceEndpoint:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account="111122223333", region="us-east-1"))
+    return InferenceEndpoint.from_endpoint_name(stack, "Chat", "support-llm", inference_components=["base"])
+
+
+def test_api_gateway_invokes_an_endpoint_of_the_app() -> None:
+    made = endpoint("single")
+    apigateway.RestApi(made.stack, "Api").root.add_method("POST", apigateway.SagemakerIntegration(made))
+    template = synthesised(made)
+    (logical_id,) = of_type(template, ENDPOINT)
+    called = only(template, "AWS::ApiGateway::Method")["Integration"]["Uri"]["Fn::Join"][1]
+    assert called[-2:] == [{"Fn::GetAtt": [logical_id, "EndpointName"]}, "/invocations"]
+    invoke, _ = only(template, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    assert "sagemaker:InvokeEndpoint" in invoke["Action"]
+    assert invoke["Resource"] == {"Ref": logical_id}
+
+
+def test_api_gateway_invokes_an_imported_endpoint() -> None:
+    chat = imported()
+    apigateway.RestApi(chat.stack, "Api").root.add_method("POST", apigateway.SagemakerIntegration(chat))
+    template = synthesised(chat)
+    called = only(template, "AWS::ApiGateway::Method")["Integration"]["Uri"]["Fn::Join"][1]
+    assert called[-1].endswith("/endpoints/support-llm/invocations")
+    invoke, _ = only(template, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    assert len(invoke["Resource"]) == 2
+
+
+def test_a_reference_leads_to_the_endpoint() -> None:
+    chat = imported()
+    assert chat.endpoint_ref.endpoint_arn == chat.endpoint_arn
+
+
+def test_an_endpoint_of_the_app_can_be_retained() -> None:
+    made = endpoint("single")
+    made.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+    (found,) = (it for it in synthesised(made)["Resources"].values() if it["Type"] == ENDPOINT)
+    assert found["DeletionPolicy"] == "Retain"
+
+
+def test_an_imported_endpoint_is_not_the_apps_to_retain() -> None:
+    with pytest.raises(ValueError, match="support-llm"):
+        imported().apply_removal_policy(cdk.RemovalPolicy.RETAIN)
