@@ -1,16 +1,28 @@
 """The example apps, each deployed by the real CDK CLI into an account that has what the app expects there."""
 
+import io
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 import yaml
-from emulator.clients import EmulatedAws
+from botocore.session import get_session
+from emulator.clients import ACCOUNT, EmulatedAws
 from emulator.deploying import deploy
+from emulator.runtime import ENDPOINT
 from support.cdk_cli import ROOT, Project
 from support.iam import allows
 
@@ -18,6 +30,7 @@ from inferstack.check.load import parse_spec
 from inferstack.resolve import resolve_template
 
 APPS = ROOT / "docs" / "examples" / "apps"
+ALL = ("--all", "--require-approval", "never")
 
 
 @dataclass(frozen=True)
@@ -141,9 +154,117 @@ def alarms(aws: EmulatedAws) -> None:
     assert len(aws.client("sagemaker").list_endpoints()["Endpoints"]) == 1
 
 
+def endpoint_arn(aws: EmulatedAws, name: str) -> str:
+    return f"arn:aws:sagemaker:{aws.region}:{ACCOUNT}:endpoint/{name}"
+
+
+def properties(aws: EmulatedAws, stack: str, type_name: str) -> list[dict[str, Any]]:
+    """With which properties a stack has created the resources of one type."""
+    events = aws.client("cloudformation").describe_stack_events(StackName=stack)["StackEvents"]
+    made = [
+        it for it in events if (it["ResourceType"], it["ResourceStatus"]) == (type_name, "CREATE_COMPLETE")
+    ]
+    return [json.loads(it["ResourceProperties"]) for it in made]
+
+
+def lambda_function(aws: EmulatedAws) -> None:
+    [made] = properties(aws, "Leads", "AWS::Lambda::Function")
+    assert may(aws, made["Role"], "sagemaker:InvokeEndpoint", endpoint_arn(aws, "leads"))
+    assert not may(aws, made["Role"], "sagemaker:InvokeEndpoint", endpoint_arn(aws, "quotes"))
+    assert not may(aws, made["Role"], "sagemaker:UpdateEndpoint", endpoint_arn(aws, "leads"))
+    code = {"Bucket": made["Code"]["S3Bucket"], "Key": made["Code"]["S3Key"]}
+    archive = io.BytesIO(aws.client("s3").get_object(**code)["Body"].read())
+    with tempfile.TemporaryDirectory() as folder:
+        zipfile.ZipFile(archive).extractall(folder)
+        assert called(aws, Path(folder), made) == "{'score': 0.81}\n"
+
+
+def called(aws: EmulatedAws, folder: Path, function: Mapping[str, Any]) -> str:
+    """What a function returns, with the environment that it was deployed with."""
+    module, _, name = function["Handler"].partition(".")
+    program = f"import {module}; print({module}.{name}({{'features': [34, 0, 1.5]}}, None))"
+    with model({("leads", b"34,0,1.5"): b"0.81\n"}) as url, aws.container(url):
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=folder,
+            env={**os.environ, **aws.environment(), **function["Environment"]["Variables"]},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+
+
+@contextmanager
+def model(answers: Mapping[tuple[str | None, bytes], bytes]) -> Iterator[str]:
+    """A server in place of all containers: what it answers to which request to which endpoint."""
+
+    class Model(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = self.rfile.read(int(self.headers["Content-Length"]))
+            answer = answers.get((self.headers[ENDPOINT], asked))
+            self.send_response(400 if answer is None else 200)
+            self.end_headers()
+            self.wfile.write(asked if answer is None else answer)
+
+        def log_message(self, *_: object) -> None:
+            """Nobody reads it."""
+
+    with HTTPServer(("127.0.0.1", 0), Model) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def api_gateway(aws: EmulatedAws) -> None:
+    [method] = properties(aws, "Quotes", "AWS::ApiGateway::Method")
+    model = get_session().get_service_model("sagemaker-runtime")
+    path = model.operation_model("InvokeEndpoint").http["requestUri"].format(EndpointName="quotes")
+    service = f"arn:aws:apigateway:{aws.region}:{model.endpoint_prefix}"
+    assert method["Integration"]["Uri"] == f"{service}:path{path}"
+    role = method["Integration"]["Credentials"]
+    assert may(aws, role, "sagemaker:InvokeEndpoint", endpoint_arn(aws, "quotes"))
+    assert not may(aws, role, "sagemaker:InvokeEndpoint", endpoint_arn(aws, "leads"))
+    trust = aws.client("iam").get_role(RoleName=role.rpartition("/")[2])["Role"]["AssumeRolePolicyDocument"]
+    assert [it["Principal"] for it in trust["Statement"]] == [{"Service": "apigateway.amazonaws.com"}]
+
+
+def pipelines(aws: EmulatedAws) -> None:
+    [made] = properties(aws, "DemandPipeline", "AWS::CodePipeline::Pipeline")
+    actions = {
+        stage["Name"]: [it["ActionTypeId"]["Provider"] for it in stage["Actions"]] for stage in made["Stages"]
+    }
+    assert actions == {
+        "Source": ["CodeStarSourceConnection"],
+        "Build": ["CodeBuild"],
+        "UpdatePipeline": ["CodeBuild"],
+        "Test": ["CloudFormation", "CloudFormation"],
+        "Prod": ["Manual", "CloudFormation", "CloudFormation"],
+    }
+    assert instances(aws) == {"demand-test": 1, "demand-prod": 2}
+
+
+def instances(aws: EmulatedAws) -> dict[str, int]:
+    """How many instances each endpoint has."""
+    sagemaker = aws.client("sagemaker")
+    names = [it["EndpointName"] for it in sagemaker.list_endpoints()["Endpoints"]]
+    found = {it: sagemaker.describe_endpoint(EndpointName=it)["ProductionVariants"] for it in names}
+    return {name: variant["CurrentInstanceCount"] for name, [variant] in found.items()}
+
+
+def python_only(aws: EmulatedAws) -> None:
+    assert instances(aws) == {"returns-de": 2, "returns-fr": 2, "returns-us": 6}
+    found = aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    told = {action for it in found if it["AlarmName"].startswith("returns") for action in it["AlarmActions"]}
+    assert told == {f"arn:aws:sns:us-east-1:{ACCOUNT}:oncall"}
+
+
 CASES: Mapping[str, Case] = {
     "alarms": Case(alarms, given=FRAUD),
+    "api-gateway": Case(api_gateway),
+    "lambda": Case(lambda_function),
     "network": Case(network),
+    "pipelines": Case(pipelines),
+    "python-only": Case(python_only),
     "shared-endpoint": Case(shared_endpoint, given=SHARED),
 }
 
@@ -160,15 +281,21 @@ def test_an_app_is_deployed(name: str, aws: EmulatedAws, tmp_path: Path) -> None
         give(aws, case.given)
     synth = project.cdk("synth", "--quiet", "--strict", "--no-validation")
     assert (synth.status, "arning" in synth.output) == (0, False), synth.output
-    deployed = project.deploy()
-    assert deployed.status == 0, deployed.output
+    # Pipelines deploy their stages one after the other; each is an assembly of its own.
+    assemblies = ["cdk.out", *sorted(str(it) for it in project.folder.glob("cdk.out/assembly-*"))]
+    for assembly in assemblies:
+        deployed = project.cdk("deploy", "--app", assembly, *ALL)
+        assert deployed.status == 0, deployed.output
     case.made(aws)
-    assert "(no changes)" in project.deploy().output
+    for assembly in assemblies:
+        assert "(no changes)" in project.cdk("deploy", "--app", assembly, *ALL).output
 
 
 def app(name: str, aws: EmulatedAws, folder: Path) -> Project:
-    """A copy of an app, and the CDK CLI."""
+    """A copy of an app in which all accounts are the emulator's, and the CDK CLI."""
     project = Project(folder, aws)
     shutil.rmtree(project.folder)
-    shutil.copytree(APPS / name, project.folder)
+    shutil.copytree(APPS / name, project.folder, ignore=shutil.ignore_patterns("cdk.out"))
+    program = project.folder / "app.py"
+    program.write_text(re.sub(r"\b[0-9]{12}\b", ACCOUNT, program.read_text("utf-8")), "utf-8")
     return project

@@ -40,6 +40,8 @@ _AWS_POLICIES = (
     "AdministratorAccess",
     "AWSCloudFormationReadOnlyAccess",
     "ReadOnlyAccess",
+    # ... for those of CDK's functions ...
+    "AWSLambdaBasicExecutionRole",
     # ... and for those of specs.
     "AmazonS3ReadOnlyAccess",
     "AmazonSageMakerFullAccess",

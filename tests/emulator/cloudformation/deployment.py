@@ -90,7 +90,7 @@ def _create(stack: Stack, logical_id: str, type_name: str, properties: dict[str,
     handler = handler_of(type_name)
     name = properties.get(handler.name_property or "", physical_name(stack.name, logical_id))
     made = handler.create(stack.place, properties, str(name))
-    stack.event(logical_id, type_name, made.physical_id, f"{verb}_COMPLETE")
+    stack.event(logical_id, type_name, made.physical_id, f"{verb}_COMPLETE", properties=properties)
     return made
 
 

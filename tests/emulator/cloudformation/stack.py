@@ -1,5 +1,7 @@
 """A stack: what it consists of, and what happened to it."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -67,10 +69,18 @@ class Stack:
         self.event(self.name, "AWS::CloudFormation::Stack", self.id, status, reason)
 
     def event(
-        self, logical_id: str, type_name: str, physical_id: str, status: str, reason: str | None = None
+        self,
+        logical_id: str,
+        type_name: str,
+        physical_id: str,
+        status: str,
+        reason: str | None = None,
+        properties: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keeps what happened to a resource."""
+        """Keeps what happened to a resource, and the properties that it got."""
         told = {} if reason is None else {"ResourceStatusReason": reason}
+        if properties is not None:
+            told["ResourceProperties"] = json.dumps(properties)
         self.events.append(
             {
                 "StackId": self.id,

@@ -75,11 +75,19 @@ class Recorded:
 
 
 _TYPES = {
+    "AWS::ApiGateway::Deployment": "",
+    "AWS::ApiGateway::Method": "",
+    "AWS::ApiGateway::Resource": "",
+    "AWS::ApiGateway::RestApi": "",
+    "AWS::ApiGateway::Stage": "",
+    "AWS::CodeBuild::Project": "",
+    "AWS::CodePipeline::Pipeline": "",
     "AWS::EC2::RouteTable": "rtb",
     "AWS::EC2::SecurityGroup": "sg",
     "AWS::EC2::Subnet": "subnet",
     "AWS::EC2::SubnetRouteTableAssociation": "rtbassoc",
     "AWS::EC2::VPC": "vpc",
     "AWS::EC2::VPCEndpoint": "vpce",
+    "AWS::Lambda::Function": "",
 }
 HANDLERS: dict[str, Handler] = {name: Recorded(name, prefix) for name, prefix in _TYPES.items()}
