@@ -8,6 +8,7 @@ from support.resolving import of_type, only
 from inferstack.check import load
 from inferstack.check.rules.asking import rule_problems
 from inferstack.check.stack_names import stack_name
+from inferstack.format import Model, SingleModelSpec, Variant
 from inferstack.problems import SpecError
 from inferstack_stacks import EndpointStack
 from inferstack_stacks.endpoint_stack import StackOptions
@@ -214,3 +215,27 @@ def test_the_rules_are_applied_once_whatever_the_stack_adds(from_python, monkeyp
     monkeypatch.setattr(load, "rule_problems", counted)
     EndpointStack(app, "Stack", spec=one.spec if from_python else one, env=env, role=role)
     assert len(applied) == 1
+
+
+WRONG = {"instance_type": "ml.m5.lage", "initial_instance_count": 1}
+
+
+def test_errors_of_a_spec_made_in_python_say_which_construct_got_it():
+    whole = SingleModelSpec(endpoint_name="returns-de", model=Model(image="net:1"), variant=Variant(**WRONG))
+    with pytest.raises(SpecError) as raised:
+        EndpointStack(cdk.App(), "returns-de", spec=whole)
+    assert raised.value.__notes__ == ["in EndpointStack 'returns-de'"]
+
+
+def test_errors_of_a_file_say_nothing_more_than_the_file(tmp_path):
+    file = tmp_path / "spec.yaml"
+    file.write_text("kind: single-model\nendpoint_name: one\nenv: {region: eu-west-1}\n" + MODEL, "utf-8")
+    with pytest.raises(SpecError) as raised:
+        EndpointStack(cdk.App(), "One", spec=load.load_spec(file), env=cdk.Environment(region="us-east-1"))
+    assert not hasattr(raised.value, "__notes__")
+
+
+MODEL = """
+model: {image: {framework: sklearn, version: 1.2-1}, model_data_url: s3://acme-models/one/model.tar.gz}
+variant: {instance_type: ml.m5.large, initial_instance_count: 2}
+"""

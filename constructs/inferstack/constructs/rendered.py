@@ -25,6 +25,7 @@ from inferstack.constructs.handles import arn_of, made_of
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.tokens import Tokens, tokens_of
 from inferstack.format.kinds import ModelSpec
+from inferstack.problems import IN_PYTHON, SpecError
 from inferstack.resolve.template import Template, refuse_too_large, template_of
 
 if TYPE_CHECKING:
@@ -40,14 +41,23 @@ _BY_POSITION = ("self", "scope", "construct_id")
 
 
 def spec_by_name(make: Callable[Given, None]) -> Callable[Given, None]:
-    """For constructors: tells whoever passes the spec by position what to write; Python only counts them."""
+    """For constructors: tells whoever passes the spec by position what to write; Python only counts them.
+
+    Errors of a spec made in Python, which has no file that they could name, say which construct got it.
+    """
 
     @wraps(make)
     def made(*given: Given.args, **named: Given.kwargs) -> None:
+        name = type(given[0]).__name__
         if len(given) > len(_BY_POSITION):
-            name = type(given[0]).__name__
             raise TypeError(f"{name} takes its spec by name: {name}(scope, {given[2]!r}, spec=…)")
-        make(*given, **named)
+        try:
+            make(*given, **named)
+        except SpecError as error:
+            if any(it.file == IN_PYTHON for it in error.problems):
+                construct_id = given[2] if len(given) > 2 else named.get("construct_id")
+                error.add_note(f"in {name} {construct_id!r}")
+            raise
 
     return made
 
