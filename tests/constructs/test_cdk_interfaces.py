@@ -1,5 +1,7 @@
 """CDK's own constructs that take SageMaker's endpoints take ours, which Node then calls."""
 
+from collections.abc import Callable
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import (
@@ -8,7 +10,9 @@ from aws_cdk import (
     aws_iam as iam,
     aws_sagemaker as sagemaker,
 )
-from constructs import IConstruct
+from aws_cdk.cloudformation_include import CfnInclude
+from constructs import Construct, IConstruct
+from jsii._kernel import _get_overides
 from support.cdk import endpoint, synthesised
 from support.resolving import of_type, only
 
@@ -59,9 +63,22 @@ def test_api_gateway_invokes_an_imported_endpoint() -> None:
     assert len(invoke["Resource"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("make", "cdks"),
+    [(lambda: endpoint("single"), CfnInclude), (imported, Construct)],
+    ids=["made", "imported"],
+)
+def test_node_may_call_every_member_of_the_interface(
+    make: Callable[[], IInferenceEndpoint], cdks: type
+) -> None:
+    called = {getattr(it, "method", None) or it.property for it in _get_overides(cdks, make())}
+    # What CDK's class has already, it also answers in Node.
+    assert {*members(OfSageMaker).values()} - called <= {*members(cdks).values()}
+
+
 def test_a_reference_leads_to_the_endpoint() -> None:
-    chat = imported()
-    assert chat.endpoint_ref.endpoint_arn == chat.endpoint_arn
+    for ours in (endpoint("single"), imported()):
+        assert ours.endpoint_ref.endpoint_arn == ours.endpoint_arn
 
 
 def test_an_endpoint_of_the_app_can_be_retained() -> None:
