@@ -151,7 +151,8 @@ def _noticing(mutant: Mutant, known: Known, own: str, *, on_import: bool) -> dic
     """The tests that can notice a mutant, and how long each takes.
 
     First those that run most of the file in little time, which are about what it does; then those that run
-    most of the package, however long they take.
+    most of the package, however long they take. What its import has made may be looked at by tests that run
+    none of it, such as those of a table.
     """
     lines = known.lines.get(mutant.file, {})
     # A line that continues the one before it is not always counted.
@@ -163,6 +164,9 @@ def _noticing(mutant: Mutant, known: Known, own: str, *, on_import: bool) -> dic
     swift = sorted(tests, key=lambda it: (-reach[it] / (known.seconds[it] + 0.05), it))
     quick = dict(_within(swift, known, _SECONDS_OF_QUICK))
     broad = sorted(tests - quick.keys(), key=lambda it: (-known.reach[it], it))
+    if on_import:
+        idle = sorted((it for it in known.seconds if not known.reach[it]), key=lambda it: known.seconds[it])
+        quick |= dict(_within(idle, known, _SECONDS_OF_QUICK))
     return quick | dict(_within(broad, known, _SECONDS_OF_BROAD))
 
 

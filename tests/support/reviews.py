@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from inferstack.cli.review.as_json import as_json
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.review.page import Review, review
@@ -107,6 +108,8 @@ def golden() -> dict[Path, str]:
     everything = all_examples()
     made[FOLDER / "examples.md"] = markdown(everything)
     made[FOLDER / "examples.txt"] = text(everything)
+    # With places and texts that no other form of all the examples has.
+    made[FOLDER / "examples.json"] = as_json(everything)
     for case in CASES:
         found = case.review()
         made[FOLDER / f"{case.name}.txt"] = text(found)
@@ -115,6 +118,4 @@ def golden() -> dict[Path, str]:
 
 
 def in_json(found: Review) -> Any:
-    from inferstack.cli.review.as_json import as_json  # noqa: PLC0415
-
     return json.loads(as_json(found))
