@@ -207,13 +207,15 @@ def _changed(copy: Path, mutant: Mutant) -> Iterator[None]:
 
 
 def is_noticed(mutant: Mutant, runner: Runner, known: Known, own: str) -> bool:
-    """Whether any test fails with a mutant in place."""
+    """Whether any test fails with a mutant in place. What seems to live is tried again in a process of its
+    own: what was computed while the tests were collected does not know the change.
+    """
     within = is_in_functions((runner.copy / mutant.file).read_text(), mutant.code)
     tests = _noticing(mutant, known, own, on_import=not within)
     if within:
         status = runner.status(Request(tests, mutant.file, mutant.code))
-        if status != CANNOT:
-            return status != PASSED
+        if status not in (PASSED, CANNOT):
+            return True
     with _changed(runner.copy, mutant):
         alone = Runner(runner.copy, sorted({it.partition("::")[0] for it in tests}), changed=True)
         try:
