@@ -11,7 +11,7 @@ from support.damaged_specs import FILES
 from support.resolving import BASES, Resolved, merged, of_type, only
 
 from inferstack.check.load import load_spec, parse_spec
-from inferstack.facts.role import makes_role, policies_made
+from inferstack.facts.role import LONGEST_POLICY, makes_role, policies_made
 from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
 
@@ -467,3 +467,17 @@ def test_a_value_from_elsewhere_takes_the_room_of_a_long_one(resolve: Resolved) 
         unknown = [f"arn:aws:s3:::${{import:bucket-{it}}}/*" for it in range(number)]
         as_long = [f"arn:aws:s3:::{'c' * 126}{it:02}/*" for it in range(number)]
         assert count(*known, *unknown) == count(*known, *as_long) == policies
+
+
+def test_a_policy_is_as_long_as_iam_allows_which_counts_no_blanks(resolve: Resolved) -> None:
+    def made(last: int) -> list[Any]:
+        names = [*("b" * 90 for _ in range(20)), "b" * last]
+        resources = [f"arn:aws:s3:::{name}-{it}/*" for it, name in enumerate(names)]
+        statements = [{"action": ["s3:GetObject"], "resource": [it]} for it in resources]
+        change = {"execution_role": {"statements": statements}}
+        return [*of_type(resolve("single", json.dumps(change)), POLICY).values()]
+
+    (one,) = made(1)
+    length = len(json.dumps(one["PolicyDocument"]["Statement"], separators=(",", ":")))
+    assert len(made(1 + LONGEST_POLICY - length)) == 1
+    assert len(made(101 + LONGEST_POLICY - length)) == 2

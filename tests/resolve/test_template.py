@@ -12,7 +12,7 @@ from inferstack.catalog import cloudformation, metrics
 from inferstack.facts.quantity import is_time
 from inferstack.format.default_alarms import DASHBOARD_WIDGETS, DEFAULT_ALARMS, DefaultAlarm, Widget
 from inferstack.resolve.dashboard import ascii_json
-from inferstack.resolve.resource import at_deployment
+from inferstack.resolve.resource import Resource, at_deployment
 
 ALL = pytest.mark.parametrize("base", ["single", "multi", "components"])
 
@@ -282,3 +282,10 @@ def test_the_dashboard_is_in_the_console_of_the_partition(
 @example({"\x7f": "\x7f"})
 def test_a_dashboards_body_is_written_as_json_is_everywhere(value: dict[str, Any]) -> None:
     assert ascii_json(value) == json.dumps(value, separators=(",", ":"))
+
+
+def test_no_resource_is_lost_in_silence(resolve: Resolved, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = Resource("AWS::SageMaker::Endpoint", {}, ())
+    monkeypatch.setattr("inferstack.resolve.template.resolve_invokers", lambda _: {"Endpoint": endpoint})
+    with pytest.raises(ValueError, match=r"^two resources have the logical id Endpoint$"):
+        resolve("single")

@@ -121,3 +121,15 @@ def test_an_adapter_may_be_a_folder(url: str, resolve: Resolved) -> None:
     found = allowed(resolve, change, "s3://adapters/sql/", base="components")
     files = ["arn:aws:s3:::models/chat.tar.gz", "arn:aws:s3:::adapters/sql/*"]
     assert found["ReadModelFiles"]["Resource"] == files
+
+
+def test_an_image_that_no_function_can_take_apart_is_in_a_registry_of_the_account(resolve: Resolved) -> None:
+    found = allowed(resolve, {"model": {"image": "{{resolve:ssm:/image}}"}}, "unused")
+    assert found["PullImage"]["Resource"] == [f"arn:aws:ecr:{HERE}:repository/*"]
+
+
+@pytest.mark.parametrize("url", ["s3://results/a", "s3://results/a/"])
+def test_results_go_into_a_folder_with_or_without_a_slash_at_its_end(url: str, resolve: Resolved) -> None:
+    config = {"async_inference_config": {"output_config": {"s3_output_path": IT}}}
+    found = allowed(resolve, {"endpoint_config": config}, url)
+    assert found["WriteResults"]["Resource"] == ["arn:aws:s3:::results/a/*"]
