@@ -243,7 +243,7 @@ def _type(schema: Schema) -> str:
         case {"type": "array", "items": items}:
             return f"list of {_type(items)}"
         case {"type": ["array", "string"], "items": items}:
-            return f"list of {_type(items)}, or [one text for all](elsewhere.md)"
+            return f"list of {_type(items)}, or [one `${{…}}` for all](elsewhere.md)"
         case {"type": "object", "additionalProperties": {} as values}:
             return f"mapping of names to {_type(values)}" if values else "mapping"
         case {"type": [*types]}:

@@ -73,8 +73,17 @@ env: {{region: {region}}}
 
 stages:
   test: {{}}
-  prod: {{variant: {{initial_instance_count: {more}}}}}
+  prod:{prod}
 """
+_PROD = " {{variant: {{initial_instance_count: {more}}}}}"
+# As many copies as instances, so that none runs for nothing.
+_PROD_OF_COMPONENTS = """
+    variant:
+      initial_instance_count: {more}
+      # One more for updates: the copies of a new version start beside the old ones.
+      managed_instance_scaling: {{status: ENABLED, min_instance_count: {more}, max_instance_count: {most}}}
+    inference_components:
+      "{component}-${{stage}}": {{runtime_config: {{copy_count: {more}}}}}"""
 
 
 def specs() -> Iterator[tuple[Path, str]]:
@@ -84,10 +93,12 @@ def specs() -> Iterator[tuple[Path, str]]:
         content = yaml.safe_load(spec)
         name, count = content["endpoint_name"], content["variant"]["initial_instance_count"]
         staged = re.sub(r"(?m)^(endpoint_name: .+)$", r"\1-${stage}", spec)
+        prod = _PROD.format(more=count + 1)
         for component in content.get("inference_components", ()):
             staged = staged.replace(f"  {component}:\n", f'  "{component}-${{stage}}":\n')
+            prod = _PROD_OF_COMPONENTS.format(component=component, more=count + 1, most=count + 2)
         sentence = str(kind.spec.__doc__).partition("\n\n")[0].replace("`", "")
-        text = _SPEC.format(sentence=sentence, spec=staged, region=_REGION, more=count + 1)
+        text = _SPEC.format(sentence=sentence, spec=staged, region=_REGION, prod=prod)
         yield FILES / "kinds" / kind.name / "model_specs" / f"{name}.yaml", text
 
 

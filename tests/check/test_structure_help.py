@@ -319,6 +319,21 @@ def test_the_words_of_cloudformation_lead_to_those_of_a_spec(text: str, said: st
     assert [fix for fix in fixes(tmp_path, text) if fix.startswith(said)]
 
 
+def test_a_stage_in_capitals_is_recognized(tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, SINGLE.replace("name: ranker", "name: ranker-${Stage}"))
+    assert fix.startswith("did you mean `${stage}`? write letters and digits")
+    (fix,) = fixes(tmp_path, SINGLE.replace("ranker/model", "${Stage}/model"))
+    assert fix.startswith("did you mean `${stage}`? write what it stands for")
+
+
+def test_one_word_for_a_block_of_one_choice_becomes_the_choice(tmp_path: Path) -> None:
+    text = SINGLE.replace("single-model", "pipeline").replace(
+        "  image", "  inference_execution_config: {}\n  image"
+    )
+    for found, written in (("serial", "Serial"), ("parallel", "…")):
+        assert f"write `{{mode: {written}}}`" in fixes(tmp_path, text.replace("{}", found))
+
+
 @pytest.mark.parametrize(("key", "here"), CALLED_HERE.items())
 def test_no_block_has_a_key_by_both_names(key: str, here: str) -> None:
     blocks = [block.get("properties", {}) for block in shipped_schema()["$defs"].values()]
@@ -342,7 +357,19 @@ def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ("alarms: {rules: [[]]}\n", "write keys under it: metric, "),
+        ("alarms: {rules: [[]]}\n", "write keys under it: threshold, also metric, "),
+        ("alarms: {actions: 'arn:aws:sns:us-east-1:111122223333:on-call'}\n", "[arn:aws:sns:us-east-1:"),
+        ("alarms: {actions: 'on call: ops'}\n", "write a list: [a, b]"),
+        (
+            "endpoint_config: {data_capture_config: {destination_s3_uri: s3://acme-captures/all, "
+            "initial_sampling_percentage: 5, capture_options: input}}\n",
+            "write it as an entry: [{capture_mode: Input}]",
+        ),
+        (
+            "endpoint_config: {data_capture_config: {destination_s3_uri: s3://acme-captures/all, "
+            "initial_sampling_percentage: 5}}\n",
+            "add `capture_options`, a list of `{capture_mode: …}`: ",
+        ),
         ("tags: [a]\n", "write `key: value`, one per line"),
         ("tags: [{Key: team, Value: ml}]\n", "write `key: value`, one per line"),
         (

@@ -9,7 +9,7 @@ from inferstack.check.every_code import every_code
 from inferstack.cli import main
 from inferstack.cli.keys import every_key
 from inferstack.format.kinds import KINDS
-from inferstack.format.schema import shipped_schema
+from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Severity
 from inferstack.problems.update_codes import LEFT_OVER
 from inferstack.triton.archive.entries import JUNK_INSIDE
@@ -152,6 +152,9 @@ def test_a_key_is_found_by_its_path_and_by_parts_of_it(
         ("memory_size_in_mb", "Allowed: 1024 to 6144\n"),
         ("model_cache_setting", "Allowed: `Disabled` or `Enabled`\n"),
         ("shadow_variants", "Only for: `kind: single-model`, "),
+        ("capture_options", "\nKeys of each entry: capture_mode (required)\n"),
+        ("deployment_config.auto_rollback_configuration", "\nKeys: alarms (required)\n"),
+        ("archives", "\nKeys of each: models, repository\n"),
         ("inference_components.chat.autoscaling", "inference_components.NAME.autoscaling (a mapping)\n"),
         ("cooldown", "See also: scale_in_cooldown, scale_out_cooldown and cooldown_in_minutes\n"),
         ("name", "12 blocks have a key of this name; name one by its path:\n"),
@@ -161,6 +164,22 @@ def test_a_key_is_explained_as_the_format_says(
     subject: str, wanted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert wanted in explained(subject, capsys)
+
+
+@pytest.mark.parametrize("kind", kind_definitions())
+def test_a_kind_is_explained_by_what_it_is_for_and_its_keys(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = explained(kind.upper(), capsys)
+    assert out.startswith(f"{kind} (kind)\n")
+    assert "\nKeys: kind (required), endpoint_name (required), " in out
+    assert f"\n`inferstack init DIR --kind {kind}` writes a spec" in out
+
+
+def test_a_kind_that_is_also_a_word_leads_to_what_there_is_about_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "model.containers" in explained("pipeline", capsys)
 
 
 def test_every_key_and_metric_is_explained_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -175,6 +175,14 @@ def test_placeholders_without_a_stage_are_one_error_at_the_first_of_them(
     assert "--stage" in caught.value.problems[0].fix
 
 
+def test_the_stages_to_choose_from_are_named(document: Document) -> None:
+    with pytest.raises(SpecError) as found:
+        at_stage(document, None)
+    assert [it.fix for it in found.value.problems] == [
+        "choose one with `--stage` or `-c stage=`: `dev` or `prod`"
+    ]
+
+
 def test_without_a_stage_the_base_stands_alone() -> None:
     data = {"a": 1, "stages": {"prod": {"a": 2, "b": "${stage}"}}}
     assert at_stage(Document.from_data(data), None).data == {"a": 1}

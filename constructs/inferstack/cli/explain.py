@@ -1,4 +1,4 @@
-"""``inferstack explain``: what a code, a key or a metric means, and what there is about a word."""
+"""``inferstack explain``: what a code, a key, a kind or a metric means, and what there is about a word."""
 
 import argparse
 import re
@@ -12,11 +12,12 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRICS, Metric
 from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
-from inferstack.cli.keys import Key, every_key, keys_called
+from inferstack.cli.keys import Key, every_key, keys_called, keys_of
 from inferstack.cli.terminal import Refusal, painted
 from inferstack.format.schema import kind_definitions
 from inferstack.problems.codes import Code
 from inferstack.problems.words import did_you_mean, listed
+from inferstack.project.answers import sentence
 
 _WIDTH = 80
 # In fewer columns, more lines would be broken inside words than between them.
@@ -27,20 +28,20 @@ _ALL = "`inferstack explain` lists all codes"
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack explain``."""
-    what = "code (IS012), key (autoscaling.target_value), metric or word; without it, list all codes"
+    what = "code (IS012), key (autoscaling.target_value), kind, metric or word; without it, list all codes"
     command.add_argument("subject", metavar="SUBJECT", nargs="?", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain a code with its source, a key or a metric; or list what there is about a word. Without any,
-    list all codes.
+    """Explain a code with its source, a key, a kind or a metric; or list what there is about a word. Without
+    any, list all codes.
     """
     if options.subject is None:
         _list_all()
         return 0
     found = next(filter(None, (find(options.subject) for find in _FINDERS)), None)
     if found is None:
-        names = [*(key.name for key in every_key()), *_metric_names()]
+        names = [*kind_definitions(), *(key.name for key in every_key()), *_metric_names()]
         meant = did_you_mean(options.subject, names) if len(options.subject) >= _SHORTEST else ""
         raise Refusal(f"nothing is known about {options.subject}; {meant or _ALL}")
     print(*found, sep="\n")
@@ -172,6 +173,7 @@ def _key(key: Key) -> Iterator[str]:
     yield from [_title(title)] if fits else [_title(_place(key.places[0])), f"({key.form})"]
     yield _wrapped(key.text)
     yield from map(_wrapped, key.limits())
+    yield from (_wrapped(f"{called}: {', '.join(keys)}") for called, keys in key.contents())
     if len(key.kinds) < len(kind_definitions()):
         yield _wrapped(f"Only for: {listed([f'kind: {it}' for it in key.kinds], last='and')}")
     if also := key.places[1:]:
@@ -184,6 +186,24 @@ def _see_also(subject: str) -> Iterator[str]:
     names = dict.fromkeys(it.name for it in every_key() if f"_{subject}_" in f"_{it.name}_" != f"_{subject}_")
     if names:
         yield _wrapped(f"See also: {listed(list(names), last='and', quote='')}")
+
+
+# ---------------------------------------------------------------- kinds
+
+
+def _of_kind(subject: str) -> list[str]:
+    """The lines about a kind of spec, and what else there is about the word."""
+    kind = subject.lower()
+    if kind not in kind_definitions():
+        return []
+    lines = [
+        _title(f"{kind} (kind)"),
+        _wrapped(sentence(kind)),
+        _wrapped(f"Keys: {', '.join(keys_of(kind_definitions()[kind]))}"),
+        _wrapped(f"`inferstack init DIR --kind {kind}` writes a spec to start from."),
+    ]
+    others = _of_word(subject)
+    return [*lines, "", *others] if others else lines
 
 
 # ---------------------------------------------------------------- metrics
@@ -266,4 +286,4 @@ def _in_brief(name: str, text: str) -> str:
     return f"{_INDENT}{_place(name, len(_INDENT))}\n{_wrapped(f'{sentence}.', _INDENT * 3)}"
 
 
-_FINDERS: tuple[Callable[[str], list[str]], ...] = (_of_code, _of_metric, _of_key, _of_word)
+_FINDERS: tuple[Callable[[str], list[str]], ...] = (_of_code, _of_metric, _of_kind, _of_key, _of_word)

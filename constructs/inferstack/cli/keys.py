@@ -49,6 +49,23 @@ class Key(msgspec.Struct, frozen=True):
             default = self.schema["default"]
             yield f"Default: {default if isinstance(default, str) else describe(default)}"
 
+    def contents(self) -> Iterator[tuple[str, list[str]]]:
+        """The blocks that the key holds: what their keys are called, and the keys."""
+        for how, block in _blocks(self.schema):
+            if keys := keys_of(block):
+                yield _OF_BLOCKS[how], keys
+
+
+_OF_BLOCKS = {"": "Keys", "[]": "Keys of each entry", f".{_NAME}": "Keys of each"}
+
+
+def keys_of(block: str) -> list[str]:
+    """The keys of a block; those that are required come first and say so."""
+    definition = shipped_schema()["$defs"][block]
+    required = definition.get("required", ())
+    others = [key for key in definition.get("properties", ()) if key not in required]
+    return [*(f"{key} (required)" for key in required), *others]
+
 
 def _types(schema: JsonSchema) -> Iterator[str]:
     for branch in schema.get("anyOf", [schema]):

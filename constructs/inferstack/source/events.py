@@ -88,7 +88,9 @@ def _syntax_problem(file: str, text: str, error: Exception, last: Position) -> P
     at = last if mark is None else Position(mark.line + 1, mark.column + 1)
     words = error.problem or error.context or ""
     message = f"not valid YAML: {words}{_context(error)}"
-    return Problem(FilePlace(file, *at), message, _fix(words, _line(text, at)), SYNTAX)
+    lines = LINE_BREAK.split(text)
+    fix = _of_two_lines(lines, at) if "mapping values" in words else ""
+    return Problem(FilePlace(file, *at), message, fix or _fix(words, _line(lines, at)), SYNTAX)
 
 
 def _context(error: yaml.MarkedYAMLError) -> str:
@@ -97,8 +99,33 @@ def _context(error: yaml.MarkedYAMLError) -> str:
     return f" {error.context} that begins on line {error.context_mark.line + 1}"
 
 
-def _line(text: str, at: Position) -> str:
-    return dict(enumerate(LINE_BREAK.split(text), 1)).get(at.line, "")
+def _line(lines: list[str], at: Position) -> str:
+    return lines[at.line - 1] if at.line <= len(lines) else ""
+
+
+_INDENTED = re.compile(r"(\s*(?:- +)*)(.*)")
+_WITH_VALUE = re.compile(r"[\w.-]+ *: +[^\s#].*")
+_WITHOUT_SPACE = re.compile(r"[\w.-]+:[^\s:].*")
+_WITHOUT_COLON = re.compile(r"[\w.-]+ *= *[^\s:]+")
+
+
+def _of_two_lines(lines: list[str], at: Position) -> str:
+    """How to mend a key that YAML reads as more of the text above it; empty if the line itself is wrong."""
+    above = next((i for i in range(at.line - 2, -1, -1) if re.match(r"\s*[^\s#]", lines[i])), None)
+    here = _INDENTED.match(_line(lines, at))
+    if above is None or here is None or ": " in here.string[: at.column - 1]:
+        return ""
+    before = _INDENTED.match(lines[above])
+    if before is None or len(here[1]) < len(before[1]):
+        return ""
+    if _WITHOUT_SPACE.fullmatch(before[2]):
+        return f"put a space after the colon on line {above + 1}"
+    if _WITHOUT_COLON.fullmatch(before[2]):
+        return f"write `key: value` on line {above + 1}"
+    if _WITH_VALUE.fullmatch(before[2]) and len(here[1]) > len(before[1]):
+        deeper = f"line {at.line} is indented deeper than line {above + 1}, whose key has a value"
+        return f"{deeper}: indent both alike, or quote a text of several lines"
+    return ""
 
 
 def _fix(problem: str, line: str) -> str:

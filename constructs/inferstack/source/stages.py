@@ -243,7 +243,8 @@ def _leftovers(document: Document) -> Iterator[Problem]:
         more = len(found) - 1
         others = f", as {more} more {'do' if more > 1 else 'does'}" if more else ""
         message = f"this text uses `${{stage}}`{others}, but no stage was chosen"
-        yield document.problem(path, codes.STAGE_NEEDED, message, _NEEDED_FIX, key=key)
+        fix = f"{_NEEDED_FIX}: {listed(names)}" if (names := stage_names(document)) else _NEEDED_FIX
+        yield document.problem(path, codes.STAGE_NEEDED, message, fix, key=key)
 
 
 def _named_twice(document: Document, stage: str) -> Iterator[Problem]:

@@ -97,11 +97,22 @@ def missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Pr
     missing = error.message.split("'")[1]
     if _stands_there_misspelt(document, path, missing, error) or _stands_wrapped(missing, error):
         return
-    text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
-    fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
+    schema = error.schema.get("properties", {}).get(missing, {})
+    text = schema.get("description", "")
+    fix = f"add `{missing}`{_shape(schema)}" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
     message = f"{named(path)} is missing `{missing}`{document.absent_by((*path, missing))}"
     at = document.where_to_mend((*path, missing))
     yield Problem(path, message, fix, MISSING_KEY, at=FilePlace(document.file, *at))
+
+
+def _shape(schema: JsonSchema) -> str:
+    """What a list or a block holds at least, since its name alone does not tell; empty for another value."""
+    block = resolved(schema)
+    if "items" in block:
+        needed = resolved(block["items"]).get("required", ())
+        return f", a list of `{{{', '.join(f'{key}: …' for key in needed)}}}`" if needed else ", a list"
+    needed = block.get("required", ())
+    return f" with {listed(needed, last='and')}" if needed else ""
 
 
 def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:

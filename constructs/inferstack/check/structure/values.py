@@ -14,7 +14,7 @@ from inferstack.check.structure import (
 from inferstack.check.structure.keys import NOT_YET, is_api_only_value
 from inferstack.check.structure.validator import Error
 from inferstack.check.structure.wrong_types import bounds_in_words, wrong_type
-from inferstack.problems.words import choose, describe, span
+from inferstack.problems.words import ask, choose, describe, span
 from inferstack.texts.arns import ALARM_ACTION, KMS_KEY
 from inferstack.texts.placeholders import OR_PLACEHOLDER
 from inferstack.texts.statistic import STATISTIC, WHAT_A_STATISTIC_IS
@@ -123,10 +123,17 @@ def _form(error: Error) -> str:
     return str(error.schema.get("pattern", "")).removesuffix(OR_PLACEHOLDER)
 
 
+# Not the placeholder itself, which has been replaced by now, or is reported where no stage was chosen.
+_STAGE_IN_CAPITALS = re.compile(r"\$\{(?!stage\})(?i:stage)\}")
+
+
 def _pattern(name: str, error: Error) -> tuple[str, str]:
     pattern = _form(error)
     meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
-    wrong = (f"{name} has the wrong format: {describe(error.instance)}", f"write {meaning}")
+    fix = f"write {meaning}"
+    if _STAGE_IN_CAPITALS.search(str(error.instance)):
+        fix = f"{ask(['${stage}'])} {fix}"
+    wrong = (f"{name} has the wrong format: {describe(error.instance)}", fix)
     return _arn_for_a_name(name, error) or wrong
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from inferstack.check.structure.other_names import INSTEAD_OF_FUNCTIONS, NAMED_BY, is_intrinsic
 from inferstack.check.structure.validator import Error, accepts_type
 from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, resolved
-from inferstack.problems.words import chosen, describe, listed, span, type_name
+from inferstack.problems.words import chosen, describe, listed, nearest, span, type_name
 from inferstack.texts.placeholders import is_opaque, tokens
 
 
@@ -71,14 +71,36 @@ def _retype(wanted: str | list[str], schema: JsonSchema, found: object, key: str
             return f"write it without quotes: {found.lower()}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
             return "write true or false: in YAML 1.2 other words are strings"
-        case "array", dict() if found and _names_and_values(schema):
-            return f"write a list: {_by_name_and_value(found)}"
-        case "array", dict() if found and (how := _as_blocks(schema, found)):
-            return how
         case "array", _:
-            return "write a list: [a, b] or one `- item` per line"
+            return _as_list(schema, found)
         case _:
             return ""
+
+
+def _as_list(schema: JsonSchema, found: object) -> str:
+    match found:
+        case dict() if found and _names_and_values(schema):
+            return f"write a list: {_by_name_and_value(found)}"
+        case dict() if found and (how := _as_blocks(schema, found)):
+            return how
+        case str() if entry := _as_entry(schema, found):
+            return f"write it as an entry: [{entry}]"
+        case _:
+            return "write a list: [a, b] or one `- item` per line"
+
+
+# What YAML reads as the same text in brackets, and is no longer than an ARN.
+_BARE = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+=*-]{0,127}(?<!:)")
+
+
+def _as_entry(schema: JsonSchema, found: str) -> str:
+    """A text as the only entry of the list that it should be; empty if it is not one."""
+    items = resolved(schema.get("items", {}))
+    if not _BARE.fullmatch(found):
+        return ""
+    if items.get("type") == "string":
+        return found
+    return _with_key(items, found) if len(items.get("properties", ())) == 1 else ""
 
 
 _SHOWN = 3
@@ -118,12 +140,29 @@ def _keys_to_write(block: JsonSchema, found: object) -> str:
     keys = list(block.get("properties", {}))
     if "actions" in keys and isinstance(found, str) and found.startswith("arn:"):
         return f"write `{{actions: [{found}]}}`"
-    if isinstance(found, str) and (name := NAMED_BY.get(block.get("title", "")) or _only(keys)) in keys:
-        return f"write `{{{name}: {found}}}`"
-    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one per line"
+    if isinstance(found, str) and (written := _with_key(block, found)):
+        return f"write `{written}`"
+    fix = f"write keys under it: {_names(block)}" if keys else "write `key: value`, one per line"
     bare = found is None or found is True
     needs_a_key = block.get("required") or block.get("title") in _EMPTY_IN_VAIN
     return f"{fix}; or `{{}}` for defaults alone" if bare and not needs_a_key else fix
+
+
+def _names(block: JsonSchema) -> str:
+    """The keys of a block: those that it needs, and the others."""
+    needed = list(block.get("required", ()))
+    others = listed([key for key in block["properties"] if key not in needed], quote="")
+    return ", also ".join(filter(None, (listed(needed, last="and", quote=""), others)))
+
+
+def _with_key(block: JsonSchema, found: str) -> str:
+    """A text as the value of the one key of a block that it must belong to; empty if there is none."""
+    keys = block.get("properties", {})
+    name = NAMED_BY.get(block.get("title", "")) or _only(list(keys))
+    if name not in keys:
+        return ""
+    options = resolved(keys[name]).get("enum", [found])
+    return f"{{{name}: {nearest(found, options) or '…'}}}"
 
 
 # The schema requires no key of these, because each can be written in several ways; a rule requires one of

@@ -56,7 +56,8 @@ def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Pr
             message = f"the step calls version {version} of {name}, which is not loaded"
             if version == 0:
                 message = f"the step names no version of {name}, which Triton reads as version 0"
-            fix = f"write `model_version: -1` for the latest, or one of {listed(loaded)}"
+            others = f", or {'one of ' * (len(loaded) > 1)}{listed(loaded)}" if loaded else ""
+            fix = f"write `model_version: -1` for the latest{others}"
             yield Problem(call.at("model_version"), message, fix)
 
 

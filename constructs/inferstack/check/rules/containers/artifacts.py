@@ -23,7 +23,7 @@ from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage, S3DataSource
 from inferstack.problems import Problem, SpecPath
-from inferstack.problems.words import describe, listed
+from inferstack.problems.words import describe, did_you_mean_then, listed
 from inferstack.texts.arns import wildcard_in
 from inferstack.texts.placeholders import PSEUDO_PARAMETERS, is_opaque, sample
 from inferstack.texts.s3_urls import has_key, is_no_archive, s3_url
@@ -291,8 +291,8 @@ def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Problem]:
 
 def _fix(path: SpecPath, wild: str) -> str:
     if wild not in ("*", "?"):
-        known = listed([f"${{{name}}}" for name in PSEUDO_PARAMETERS])
-        return f"write what it stands for; allowed: {known}"
+        known = [f"${{{name}}}" for name in ("stage", *PSEUDO_PARAMETERS)]
+        return did_you_mean_then(wild, known, f"write what it stands for; allowed: {listed(known)}")
     if path[-1] in _FILES:
         return "name one archive, or a prefix that ends in `/` in `model_data_source`"
     return "write the exact name"

@@ -194,7 +194,8 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
                 break
             if region not in registries:
                 message = f"{image.framework} {image.version} is not published in {region}"
-                yield Problem((*placed.path, "image"), message, f"published in {listed(sorted(registries))}")
+                fix = f"published in {likest(region, sorted(registries))}"
+                yield Problem((*placed.path, "image"), message, fix)
                 break
 
 
