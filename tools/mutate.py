@@ -78,6 +78,7 @@ _SILENT = (
     matchers.Annotation(),
     matchers.Assign(targets=[matchers.AssignTarget(matchers.Name("__all__"))]),
     matchers.Decorator(matchers.Call(matchers.Name("dataclass"))),
+    matchers.Decorator(matchers.Call(matchers.Name("lru_cache"))),
     matchers.Arg(keyword=matchers.Name("frozen")),
 )
 
