@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +100,6 @@ def all_examples() -> Review:
         return review("model_specs", region=REGION, prices=PRICES)
 
 
-@cache
 def golden() -> dict[Path, str]:
     """Every review that is committed: what the tests compare with, and people read."""
     made: dict[Path, str] = {}
