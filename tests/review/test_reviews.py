@@ -24,7 +24,7 @@ from inferstack.review import Fate
 from inferstack.review.page import Finding, Review, review
 from inferstack.review.page.data import Placement
 from inferstack.review.page.effects import EFFECTS, MEANINGS, WORST_FIRST
-from inferstack.review.page.parts.permissions import _WORDS
+from inferstack.review.page.parts.permissions import _WORDS, few
 from inferstack.review.page.parts.scaling import PREDEFINED
 from inferstack.review.page.parts.stack import readable
 from inferstack.review.page.policies import broken, policy_of
@@ -490,6 +490,17 @@ def test_dashboards_beyond_the_free_ones_are_dear() -> None:
     assert f"dear: {dear.message}" in [*broken([policy_of("dear")], review("specs"))]
     Path("specs/d.yaml").unlink()
     assert [it for it in review("specs").findings if "dashboards" in it.message] == []
+
+
+def test_a_boundary_is_shown_before_and_after() -> None:
+    arn = "arn:aws:iam::111122223333:policy/b"
+    [wider] = found(changed("single", {"execution_role": {"permissions_boundary": arn}}, {}), "role-widened")
+    assert (wider.before, wider.after) == (arn, "none")
+
+
+def test_resources_are_called_what_people_call_them() -> None:
+    arns = ("*", "arn:aws:s3:::models/one", "*")
+    assert few(arns) == "everything and `s3://models/one`"
 
 
 @pytest.mark.parametrize(

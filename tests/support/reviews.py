@@ -100,6 +100,11 @@ def all_examples() -> Review:
         return review("model_specs", region=REGION, prices=PRICES)
 
 
+def all_shapes() -> Review:
+    with contextlib.chdir(ROOT):
+        return review("tests/shapes", region=REGION, prices=PRICES)
+
+
 def golden() -> dict[Path, str]:
     """Every review that is committed: what the tests compare with, and people read."""
     made: dict[Path, str] = {}
@@ -110,6 +115,7 @@ def golden() -> dict[Path, str]:
     made[FOLDER / "examples.txt"] = text(everything)
     # With places and texts that no other form of all the examples has.
     made[FOLDER / "examples.json"] = as_json(everything)
+    made[FOLDER / "shapes.txt"] = text(all_shapes())
     for case in CASES:
         found = case.review()
         made[FOLDER / f"{case.name}.txt"] = text(found)

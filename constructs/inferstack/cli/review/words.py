@@ -274,7 +274,6 @@ def _costs(cost: Cost) -> Iterator[Line]:
     if hour is not None and month is not None:
         yield "cost", f"{_range(hour)} {cost.currency} an hour, {_range(month)} a month"
     elif cost.unpriced:
-        yield (
-            "cost",
-            f"{cost.instance_hours} instance hours an hour; no price of {listed(cost.unpriced, quote='')}",
-        )
+        hours = "instance hour" if str(cost.instance_hours) == "1" else "instance hours"
+        unpriced = listed(cost.unpriced, quote="")
+        yield "cost", f"{cost.instance_hours} {hours} an hour; no price of {unpriced}"

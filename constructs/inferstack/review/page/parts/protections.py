@@ -10,7 +10,7 @@ from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Protection
 from inferstack.review.page.parts.permissions import ROLE_TYPE
-from inferstack.review.page.parts.stack import Stack
+from inferstack.review.page.parts.stack import Stack, readable
 from inferstack.review.update import PropertyPath
 
 
@@ -72,7 +72,7 @@ def _encryption(stack: Stack) -> Iterator[Protection]:
     for about, block, path, is_there in found:
         key = block.get("KmsKeyId")
         if is_there:
-            said = "AWS's own keys" if key is None else f"the key `{shown(key)}`"
+            said = "AWS's own keys" if key is None else f"the key `{readable(key)}`"
             place = stack.place_of(logical_id, path)
             sentence = f"{about} encrypted with {said}"
             yield Protection(
