@@ -110,7 +110,7 @@ HOSTILE = {
     "cut short": (json.dumps(TEMPLATE).encode()[:-20], "IS850", "not complete JSON"),
     "two in one": (json.dumps(TEMPLATE).encode() * 2, "IS850", "Extra data"),
     "YAML cut short": (b"Resources: {A: [", "IS850", "not the YAML"),
-    "an alias": (b"Resources: {A: &a {Type: X}, B: *a}", "IS850", "alias"),
+    "an alias": (b"Resources: {A: &a {Type: X}, B: *a}", "IS850", "it has an alias"),
     "a tag of Python": (b"Resources: !!python/object:os.system {}", "IS850", "not the YAML"),
     "a date that there is not": (b"Resources: 2020-99-99", "IS850", "cannot be read"),
     "a number without end": (b'{"a": ' + b"9" * 5000 + b"}", "IS850", "cannot be read"),
