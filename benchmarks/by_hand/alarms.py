@@ -71,7 +71,7 @@ def variant_alarms(stack: Stack, endpoint: Endpoint) -> list[str]:
     """Alarms of an endpoint that hosts models: their logical ids."""
     where = {"EndpointName": endpoint.name, "VariantName": VARIANT}
     topics = None if endpoint.kind == "ensemble" else [TOPIC]
-    return [_alarm(stack, watch, VARIANT, where, topics) for watch in _variant_watches(endpoint)]
+    return [_alarm(stack, endpoint, watch, where, topics) for watch in _variant_watches(endpoint)]
 
 
 def _variant_watches(endpoint: Endpoint) -> Iterator[Watch]:
@@ -88,16 +88,18 @@ def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component
     """Alarms of inference components: their logical ids."""
     of_fleet = {"EndpointName": endpoint.name, "VariantName": VARIANT}
     return [
-        *_of_parts(stack, parts, _FAILURES),
-        _alarm(stack, _MEMORY, VARIANT, of_fleet, [TOPIC]),
-        *_of_parts(stack, parts, _NO_CAPACITY, _latency(endpoint, "p99", 5), _GPU_MEMORY),
+        *_of_parts(stack, endpoint, parts, _FAILURES),
+        _alarm(stack, endpoint, _MEMORY, of_fleet, [TOPIC]),
+        *_of_parts(stack, endpoint, parts, _NO_CAPACITY, _latency(endpoint, "p99", 5), _GPU_MEMORY),
     ]
 
 
-def _of_parts(stack: Stack, parts: Sequence[Component], *watches: Watch) -> Iterator[str]:
+def _of_parts(
+    stack: Stack, endpoint: Endpoint, parts: Sequence[Component], *watches: Watch
+) -> Iterator[str]:
     for watch in watches:
         for part in parts:
-            yield _alarm(stack, watch, part.name, {"InferenceComponentName": part.name}, [TOPIC])
+            yield _alarm(stack, endpoint, watch, {"InferenceComponentName": part.name}, [TOPIC])
 
 
 def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
@@ -105,10 +107,15 @@ def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
     return Watch("ModelLatency", _CALLS, statistic, limit * 1000, f"{limit} ms", periods, "Microseconds")
 
 
-def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics: list[str] | None) -> str:
+def _alarm(
+    stack: Stack, endpoint: Endpoint, watch: Watch, where: dict[str, str], topics: list[str] | None
+) -> str:
+    # The last dimension names the variant or the component.
+    *_, title = where.values()
     named = watch.statistic[0].upper() + watch.statistic[1:]
     is_percentile = watch.statistic.startswith("p")
-    said = f"{watch.statistic} of {watch.metric} of {title} reaches {watch.limit}. {watch.reason}".strip()
+    of = f"{title} in {endpoint.name}"
+    said = f"{watch.statistic} of {watch.metric} of {of} reaches {watch.limit}. {watch.reason}".strip()
     dimension = cloudwatch.CfnAlarm.DimensionProperty
     # Directly in a stack, the id is also the logical id.
     name = f"Alarm{watch.metric}{named}{suffix(title, *where.values())}"

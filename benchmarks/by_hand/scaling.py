@@ -121,7 +121,9 @@ def _wake_up_alarm(stack: Stack, part: Component, action: str) -> None:
     cloudwatch.CfnAlarm(
         stack,
         f"StepAlarm{part.id_suffix}WakeUp",
-        alarm_description=f"Maximum of {metric} of {part.name} reaches 1. Capacity changes by a step.",
+        alarm_description=(
+            f"Maximum of {metric} of {part.name} in {part.endpoint} reaches 1. Capacity changes by a step."
+        ),
         namespace="AWS/SageMaker",
         metric_name=metric,
         dimensions=[where],

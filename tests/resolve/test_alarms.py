@@ -257,6 +257,8 @@ REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
         f"{REGISTRY}/djl-inference:0.33.0-tensorrtllm0.21.0-cu128",
         f"{REGISTRY}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311-cu124-ubuntu22.04",
         "111122223333.dkr.ecr.us-east-1.amazonaws.com/chat/vllm@sha256:" + 64 * "0",
+        "111122223333.dkr.ecr.us-east-1.amazonaws.com/nim-llama3-8b-instruct:1.0.0",
+        '"${ssm:/images/llm}"',
     ],
 )
 def test_gpu_memory_that_the_server_takes_at_its_start_has_no_default_alarm(
@@ -279,6 +281,28 @@ def test_gpu_memory_that_the_server_takes_at_its_start_has_no_default_alarm(
 )
 def test_gpu_memory_that_fills_with_the_traffic_has_one(resolve: Resolved, image: str) -> None:
     assert alarms(resolve("single", f"model: {{image: {image}}}"), GPU_MEMORY)
+
+
+PACKAGE = "arn:aws:sagemaker:us-east-1:111122223333:model-package/llm/7"
+
+
+@pytest.mark.parametrize(
+    ("base", "change"),
+    [
+        ("single", f"model: {{image: null, model_data_url: null, model_package_name: '{PACKAGE}'}}"),
+        ("single", "{model: null, variant: {model_name: llm-of-the-pipeline}}"),
+        (
+            "components",
+            "inference_components: {chat: {specification: {container: null, model_name: llm-of-the-pipeline}}}",
+        ),
+    ],
+)
+def test_gpu_memory_is_not_watched_where_nothing_tells_what_takes_it(
+    resolve: Resolved, base: str, change: str
+) -> None:
+    watched = {"single": GPU_MEMORY, "components": f"{GPU_MEMORY}Normalized"}[base]
+    assert alarms(resolve(base), watched)
+    assert not alarms(resolve(base, change), watched)
 
 
 def test_a_rule_of_your_own_on_gpu_memory_is_made_for_any_server(resolve: Resolved) -> None:
@@ -346,6 +370,7 @@ def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() ->
         ("OPTION_ROLLING_BATCH", 0),
         ("SM_VLLM_MODEL", 0),
         ("SM_NUM_GPUS", 0),
+        ("NIM_MAX_MODEL_LEN", 0),
         ("OPTION_ENTRYPOINT", 1),
         ("MODEL", 1),
     ],
@@ -443,6 +468,13 @@ def test_a_description_says_which_way_the_number_goes(resolve: Resolved, operato
     change = f"alarms: {{rules: [{{metric: CPUUtilization, threshold: 5, comparison_operator: {operator}}}]}}"
     (alarm,) = alarms(resolve("single", change), "CPUUtilization")
     assert f"{words} 5" in alarm["AlarmDescription"]
+
+
+@pytest.mark.parametrize("base", ["single", "multi", "pipeline", "components"])
+def test_a_description_names_the_endpoint(resolve: Resolved, base: str) -> None:
+    template = resolve(base, "endpoint_name: ranks-of-prod")
+    descriptions = [it["AlarmDescription"] for it in of_type(template, ALARM).values()]
+    assert [it for it in descriptions if "ranks-of-prod" not in it] == []
 
 
 def test_a_metric_of_your_own_is_watched_as_it_is_written(resolve: Resolved) -> None:

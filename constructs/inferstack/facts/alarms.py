@@ -35,7 +35,7 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
-from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.placeholders import ATOM, is_opaque
 
 # ---------------------------------------------------------------- how CloudWatch evaluates an alarm
 
@@ -84,15 +84,24 @@ def _periods(queries: Sequence[AlarmMetricDataQuery]) -> Iterator[int]:
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
 
-def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
+def may_take_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
     """Whether a container of a variant or a component runs such a server, judging by its image's name.
 
-    If the image is given by its URI, its environment variables count as well.
+    If the image is given by its URI, its environment variables count as well. What runs in a model package,
+    in a hub's model or in a model that exists already is often such a server, too, and nothing here tells.
     """
-    component = part.values.get(COMPONENT_NAME)
+    component, found = part.values.get(COMPONENT_NAME), list[Container | ComponentContainer]()
     if component is not None:
-        return any(map(_takes, _containers_of_component(spec, component)))
-    return part.variant is not None and any(map(_takes, _containers_of_variant(spec, part.variant)))
+        found = list(_containers_of_component(spec, component))
+    elif part.variant is not None:
+        found = list(_containers_of_variant(spec, part.variant))
+    known = [it for it in found if _is_known_image(it.image)]
+    return not known or any(map(_takes, found))
+
+
+def _is_known_image(image: WrittenImage) -> bool:
+    """Whether at least the name of an image is known before the deployment."""
+    return image is not None and not (isinstance(image, str) and re.fullmatch(ATOM, image))
 
 
 def _takes(container: Container | ComponentContainer) -> bool:
@@ -157,7 +166,7 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     for default in _defaults(spec, block):
         own = [rule for rule in block.rules if rule.metric == default.rule.metric]
         for part, metric in _watched(spec, default.rule):
-            taken = default.not_where_taken and takes_gpu_memory(spec, part)
+            taken = default.not_where_taken and may_take_gpu_memory(spec, part)
             told = _is_known(default, part, metric) and _tells_more_than_the_base(spec, default, part)
             if told and not taken and not any(watches(rule, part) for rule in own):
                 for rule in _fitted(spec, default, part):

@@ -28,7 +28,9 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     false_alarm: str
     blind_spot: str
     not_where_taken: bool = False
-    """Leaves out parts of the endpoint that run a server of :data:`GPU_MEMORY_TAKEN`."""
+    """Leaves out parts of the endpoint that run a server of :data:`GPU_MEMORY_TAKEN`, or an image of which
+    not even the name is known.
+    """
     not_where_cached: bool = False
     """Leaves out endpoints with a multi-model container that keeps models until there is no room for another
     one, which fills memory and disk in normal operation.
@@ -49,6 +51,8 @@ _INSTANCES: frozenset[Hosting] = frozenset({"instances", "multi-model", "async"}
 _COMPONENTS: frozenset[Hosting] = frozenset({"inference-components"})
 _ALL: frozenset[Hosting] = frozenset({*_INSTANCES, *_COMPONENTS, "serverless"})
 _BETWEEN_READINGS = "Peaks between two readings; requests that fail then are counted."
+_ONE_OF_SEVERAL = "One GPU of several that is full while the others are not: the metric is about all of them."
+_TAKEN = "Servers that take the GPU's memory when they start, and images of which not even the name is known"
 _KEPT_MODELS = "Multi-model endpoints that keep models until nothing more fits: left out."
 
 DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
@@ -99,8 +103,8 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         AlarmRule(metric="GPUMemoryUtilization", statistic="Maximum", threshold="95 %", evaluation_periods=5),
         _INSTANCES,
         "The next batch or model will not fit into the GPU's memory.",
-        "Servers that take the GPU's memory when they start, and kept models: both left out.",
-        _BETWEEN_READINGS,
+        f"{_TAKEN}, such as those of model packages; kept models: all left out.",
+        _ONE_OF_SEVERAL,
         not_where_taken=True,
         not_where_cached=True,
     ),
@@ -135,8 +139,8 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         ),
         _COMPONENTS,
         "The next batch will not fit into the GPU's memory.",
-        "Servers that take the GPU's memory when they start: left out.",
-        _BETWEEN_READINGS,
+        f"{_TAKEN}, such as those of model packages: left out.",
+        _ONE_OF_SEVERAL,
         not_where_taken=True,
         of_adapters="none",
     ),

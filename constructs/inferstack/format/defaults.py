@@ -173,6 +173,11 @@ GPU_MEMORY_TAKEN = {
         "SGLang's `mem_fraction_static`.",
         "https://docs.sglang.io/docs/advanced_features/server_arguments",
     ),
+    "nim": Default(
+        0.9,
+        "NVIDIA's NIM runs vLLM, SGLang or TensorRT-LLM, and leaves them their default.",
+        "https://docs.nvidia.com/nim/large-language-models/latest/configuration.html",
+    ),
     "tgi": _TGI,
     "huggingface-llm": _TGI,
     "tensorrtllm": Default(
@@ -191,6 +196,7 @@ that they take by default. The CUDA context and CUDA graphs come on top of it. M
 the same whatever the traffic, so an alarm on it would never stop.
 """
 VARIABLES_OF_GPU_MEMORY_TAKERS = (
+    "NIM_",
     "OPTION_GPU_MEMORY_UTILIZATION",
     "OPTION_MAX_MODEL_LEN",
     "OPTION_ROLLING_BATCH",

@@ -72,7 +72,7 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     for name, alarm in _by_id(spec):
         told = told_by(block, alarm.rule)
         actions = of_all if told is block else actions_of(told)
-        made[name] = Resource(ALARM_TYPE, {**_properties(alarm), **actions}, alarm.path)
+        made[name] = Resource(ALARM_TYPE, {**_properties(spec, alarm), **actions}, alarm.path)
     return made
 
 
@@ -136,9 +136,9 @@ def rollback_alarm_arns(
     yield from (f"{ALARM_ARN}{without_wildcards(name)}" for name in foreign_alarms(spec, chosen))
 
 
-def _properties(alarm: OwnAlarm) -> dict[str, Value]:
+def _properties(spec: ModelSpec, alarm: OwnAlarm) -> dict[str, Value]:
     made = present(AlarmName=alarm.rule.alarm_name)
-    made |= alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
+    made |= alarm_properties(spec, alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
     if alarm.rule.alarm_description is not None:
         made["AlarmDescription"] = alarm.rule.alarm_description
     return made
@@ -150,7 +150,12 @@ def _suffix(part: Measured) -> str:
 
 
 def alarm_properties(
-    rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: Measured, metric: Metric | None, reason: str
+    spec: ModelSpec,
+    rule: AlarmRule | StepPolicy,
+    evaluation: Evaluation,
+    part: Measured,
+    metric: Metric | None,
+    reason: str,
 ) -> dict[str, Value]:
     """The alarm of a rule or of a step policy on one part of the endpoint, without actions."""
     period = evaluation.period
@@ -160,7 +165,7 @@ def alarm_properties(
         counted = as_counted(metric, rule.statistic)
         threshold = absolute_threshold(threshold, counted, part.devices(counted))
     return {
-        "AlarmDescription": _description(rule, evaluation, part, metric, reason),
+        "AlarmDescription": f"{_crossing(rule, evaluation, _named(spec, part), metric)} {reason}".strip(),
         **watched,
         **present(
             EvaluationPeriods=evaluation.evaluation_periods,
@@ -218,8 +223,13 @@ def _listed(actions: tuple[Value, ...]) -> list[Value] | None:
     return list(actions) if actions else None
 
 
-def _description(
-    rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: Measured, metric: Metric | None, reason: str
+def _named(spec: ModelSpec, part: Measured) -> str:
+    """The part with its endpoint: who reads the description in an e-mail has many endpoints."""
+    return part.title if part.title == spec.endpoint_name else f"{part.title} in {spec.endpoint_name}"
+
+
+def _crossing(
+    rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: str, metric: Metric | None
 ) -> str:
     moves = _MOVES.get(evaluation.comparison_operator, "crosses")
     statistic = _statistic_of(rule, metric)
@@ -227,4 +237,4 @@ def _description(
     # A description is plain text, and cannot hold a number that only the deployment knows.
     is_token = not isinstance(rule.threshold, str) and is_opaque(rule.threshold)
     threshold = "its threshold" if is_token else rule.threshold
-    return f"{watched} of {part.title} {moves} {threshold}. {reason}".strip()
+    return f"{watched} of {part} {moves} {threshold}."

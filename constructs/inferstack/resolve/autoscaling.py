@@ -171,4 +171,4 @@ def _adjustment(spec: ModelSpec, scaled: Scaled, step: StepPolicy, it: StepAdjus
 
 def _step_alarm(spec: ModelSpec, part: Measured, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
     metric = None if step.metric is None else _metric(spec, scaled, step.metric)
-    return alarm_properties(step, evaluation(step), part, metric, "Capacity changes by a step.")
+    return alarm_properties(spec, step, evaluation(step), part, metric, "Capacity changes by a step.")
