@@ -239,6 +239,12 @@ ROWS = (
         of=ModelBackedSpec, at=shadow_variants, keys=("autoscaling",),
         message="`{key}` cannot be used in a shadow variant",
         fix="remove it, and set `initial_instance_count`"),
+    # https://github.com/deepgram-devs/dg-sagemaker, whose endpoints run in many accounts.
+    Excluded("IS633", "user reports",
+        "An asynchronous endpoint should not set `enable_ssm_access`.",
+        at=_asynchronous_variants, keys=("enable_ssm_access",), severity=_WARNING,
+        when={"enable_ssm_access": True},
+        message="SageMaker may refuse `{key}` with `async_inference_config`", fix="keep one of them"),
     Excluded("IS309", MULTI_MODEL_PAGE,
         "AWS does not document multi-model endpoints that are asynchronous.",
         of=MultiModelSpec, at=_top, keys=("endpoint_config.async_inference_config",), severity=_WARNING,
