@@ -96,8 +96,8 @@ A variant or an inference component has no default alarm on GPU memory if its im
 the words below, or if the image is given by its URI and a variable in its environment begins with one of
 {", ".join(f"`{it}`" for it in VARIABLES_OF_GPU_MEMORY_TAKERS)}.
 Such a server takes most of the GPU's memory when it starts, and the CUDA context comes on top of that, so the
-alarm would always be on. Nor is there one where nothing tells what runs: model packages, models of a hub, models
-that exist already, and images whose name comes from elsewhere. If you want one, write a rule in
+alarm would always be on. Nor is there one where nothing tells what runs: for model packages, models of a hub,
+models that exist already, and images whose name comes from elsewhere. If you want one, write a rule in
 `alarms.rules`.
 """
 _TITLES = {
