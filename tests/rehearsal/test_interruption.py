@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -76,7 +76,8 @@ def _shared_memory_of(scratch: Path) -> set[str]:
     """Names of Triton's files in the `/dev/shm` that its processes see."""
     found: set[str] = set()
     for process in _processes_of(scratch):
-        found |= {file.name for file in (process / "root" / "dev" / "shm").glob("triton_python_backend_*")}
+        with suppress(OSError):  # it may have ended by now
+            found |= {file.name for file in (process / "root" / "dev" / "shm").glob("triton_python_backend_*")}
     return found
 
 
