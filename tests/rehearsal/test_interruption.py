@@ -77,7 +77,9 @@ def _shared_memory_of(scratch: Path) -> set[str]:
     found: set[str] = set()
     for process in _processes_of(scratch):
         with suppress(OSError):  # it may have ended by now
-            found |= {file.name for file in (process / "root" / "dev" / "shm").glob("triton_python_backend_*")}
+            found |= {
+                file.name for file in (process / "root" / "dev" / "shm").glob("triton_python_backend_*")
+            }
     return found
 
 
