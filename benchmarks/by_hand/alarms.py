@@ -94,9 +94,7 @@ def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component
     ]
 
 
-def _of_parts(
-    stack: Stack, endpoint: Endpoint, parts: Sequence[Component], *watches: Watch
-) -> Iterator[str]:
+def _of_parts(stack: Stack, endpoint: Endpoint, parts: Sequence[Component], *watches: Watch) -> Iterator[str]:
     for watch in watches:
         for part in parts:
             yield _alarm(stack, endpoint, watch, {"InferenceComponentName": part.name}, [TOPIC])

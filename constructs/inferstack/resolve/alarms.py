@@ -228,9 +228,7 @@ def _named(spec: ModelSpec, part: Measured) -> str:
     return part.title if part.title == spec.endpoint_name else f"{part.title} in {spec.endpoint_name}"
 
 
-def _crossing(
-    rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: str, metric: Metric | None
-) -> str:
+def _crossing(rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: str, metric: Metric | None) -> str:
     moves = _MOVES.get(evaluation.comparison_operator, "crosses")
     statistic = _statistic_of(rule, metric)
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
