@@ -68,7 +68,8 @@ def test_an_interruption_waits_for_what_is_under_way() -> None:
 
     async def interrupted() -> None:
         task = asyncio.ensure_future(closed_loop(server.send, 3, SHORT))
-        await asyncio.sleep(0.02)
+        while server.waiting < 3:
+            await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
