@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -79,6 +80,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--concurrency 5000", "5000 users at once are too many: at most 1024"),
         ("--try instance_groups", "did you mean `instance_group`?"),
         ("--window 0", "0 is not a positive number"),
+        ("--picture rates.gif", "rates.gif: the name must end in .svg, .png or .html"),
     ],
 )
 def test_wrong_usage_is_said(more: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +88,14 @@ def test_wrong_usage_is_said(more: str, said: str, capsys: pytest.CaptureFixture
         main(["measure", "ranker.yaml", *more.split()])
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_picture_that_could_not_be_drawn_is_refused_before_the_load(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert main(["measure", "nothing.yaml", "--picture", "rates.svg"]) == 1
+    assert "pip install 'inferstack[pictures]'" in capsys.readouterr().err
 
 
 def test_a_spec_without_a_repository_has_nothing_to_measure(capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,6 +177,8 @@ def test_the_best_goes_into_the_spec_and_leaves_its_comments(capsys: pytest.Capt
     assert load_spec(file).spec.triton is not None
     assert "+      dynamic_batching: {}" in capsys.readouterr().out
     assert "which is what `net` has" in list(tuned(file).lines())
+    points = found.picture()["data"]["values"]
+    assert {it["measured"] for it in points} == {"base", "batching", "instances", "both"}
 
 
 def test_the_best_goes_into_the_file_of_a_model_in_a_folder(capsys: pytest.CaptureFixture[str]) -> None:

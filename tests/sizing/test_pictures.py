@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from inferstack.sizing.cost_picture import cost_against_latency
 from inferstack.sizing.measurements import Measurement, read_measurements
-from inferstack.sizing.pictures import FORMATS, NoPictureError, cost_against_latency, drawn
+from inferstack.sizing.pictures import FORMATS, NoPictureError, drawn
 from inferstack.sizing.prices import NO_PRICES
 from inferstack.sizing.sizes import Demand, LatencyLimit, sizes
 

@@ -13,7 +13,8 @@ from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.invoking import Fleet, Invocation, fleets, invoking
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import LoadedSpec
-from inferstack.cli.measured import loads, show_points, write_measurements
+from inferstack.cli.measured import Goal, loads, picture_of, show_points, write_measurements
+from inferstack.cli.pictures import draw
 from inferstack.cli.terminal import Refusal, passing, tell
 from inferstack.facts.walk import region_of
 from inferstack.sizing.bench import Point
@@ -27,14 +28,17 @@ _HOUR = 3600
 
 
 def measure_endpoint(
-    loaded: LoadedSpec, rehearsal: Rehearsal | None, pace: Pace, options: argparse.Namespace
+    loaded: LoadedSpec, rehearsal: Rehearsal | None, goal: Goal, pace: Pace, options: argparse.Namespace
 ) -> int:
     """Measures the endpoint that the options name. Without a ``rehearsal``, the options have a body."""
     try:
         load = _Load(loaded, _invocation(rehearsal, options), pace, options)
-        return load.run()
+        points = load.run()
     except AccountError as error:
         raise Refusal(str(error)) from None
+    if options.picture is not None:
+        draw(options.picture, lambda: picture_of(points, goal))
+    return int(not any(it.run.answers for it in points))
 
 
 def _invocation(rehearsal: Rehearsal | None, options: argparse.Namespace) -> Invocation:
@@ -67,7 +71,8 @@ class _Load:
         self._fleets = self._asked()
         self._spent, self._points, self._sent = Decimal(0), list[Point](), 0
 
-    def run(self) -> int:
+    def run(self) -> list[Point]:
+        """What was measured, which is printed, and written into the file that the options name."""
         options = self._options
         self._require_bounds()
         try:
@@ -81,7 +86,7 @@ class _Load:
         if options.out is not None:
             [fleet] = self._fleets
             write_measurements(options.out, self._points, str(fleet.instance_type), fleet.instances)
-        return int(not any(it.run.answers for it in self._points))
+        return self._points
 
     def _asked(self) -> tuple[Fleet, ...]:
         return fleets(self._connection, self._region, self._options.endpoint)

@@ -10,7 +10,8 @@ from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, positive_number, whole_number
 from inferstack.cli.choice import blocks_of, chosen_by, only_block
 from inferstack.cli.endpoint_load import measure_endpoint
-from inferstack.cli.measured import Goal, loads, show_points, write_measurements
+from inferstack.cli.measured import Goal, loads, picture_of, show_points, write_measurements
+from inferstack.cli.pictures import add_picture, draw, require_extra
 from inferstack.cli.rehearse import rehearsals_at
 from inferstack.cli.terminal import Refusal, passing, tell, termination_interrupts
 from inferstack.cli.tuning import Tuning
@@ -40,6 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--try", metavar="KEY,…", type=_tried, dest="tried", default=(), help=tried)
     add("--write", action="store_true", help="with --try: write the best into the spec or config.pbtxt")
     add("--out", metavar="FILE", type=Path, help="write a CSV file for `inferstack size --measurements`")
+    add_picture(command, "draw requests per minute against latency")
     add("--format", choices=("text", "json"), default="text", help="text (default) or json")
     _add_load(command)
     _add_server(command)
@@ -90,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
     """
     for message in _wrong_usage(options):
         options.wrong_usage(message)
+    if options.picture is not None:
+        require_extra()
     loaded = load_spec(options.spec, stage=options.stage, region=options.region, locked=False)
     goal = Goal.of(loaded.spec.objective)
     pace = Pace(options.window, options.longest, percentiles=goal.percentiles)
@@ -98,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     with termination_interrupts():
         if options.endpoint is not None:
             found = None if options.body is not None else rehearsal_of(loaded, options)[1]
-            return measure_endpoint(loaded, found, pace, options)
+            return measure_endpoint(loaded, found, goal, pace, options)
         return _on_this_machine(loaded, goal, pace, options)
 
 
@@ -205,6 +209,8 @@ def _measured(
         write_measurements(options.out, points, types[0])
     if tuning is not None and options.write:
         tuning.write()
+    if options.picture is not None:
+        draw(options.picture, lambda: picture_of(points, goal) if tuning is None else tuning.picture())
     return int(not any(it.run.answers for it in points))
 
 

@@ -16,6 +16,8 @@ from inferstack.problems import printable
 from inferstack.sizing.bench import Point
 from inferstack.sizing.closed_loop import PERCENTILES, Run, rounded
 from inferstack.sizing.measurements import Measurement, as_csv
+from inferstack.sizing.pictures import Picture
+from inferstack.sizing.rate_picture import rates_of_loads
 from inferstack.sizing.tried import Row
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.measuring.statistics import Counted
@@ -133,6 +135,17 @@ def _troubles(points: Sequence[Point]) -> Iterator[str]:
 
 def _which(some: Sequence[Run], runs: Sequence[Run]) -> str:
     return "the run has" if len(runs) == 1 else f"{len(some)} of {len(runs)} runs have"
+
+
+def picture_of(points: Sequence[Point], goal: Goal) -> Picture:
+    """What one model or endpoint answered to each number of users.
+
+    Raises:
+        NoPictureError: when it answered nothing.
+    """
+    name = points[0].name if points else ""
+    trials = [it.trial(goal.percentile) for it in points]
+    return rates_of_loads(trials, name, percentile=goal.percentile, limit=goal.limit)
 
 
 # ---------------------------------------------------------------- for programs

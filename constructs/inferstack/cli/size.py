@@ -12,6 +12,7 @@ from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.list import table
+from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import TRACKED
@@ -19,13 +20,12 @@ from inferstack.facts.walk import is_async, region_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
-from inferstack.problems.words import choose, listed
+from inferstack.problems.words import choose
+from inferstack.sizing.cost_picture import cost_against_latency
 from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
 from inferstack.sizing.measurements import Measurement, read_measurements
-from inferstack.sizing.pictures import FORMATS, NoPictureError, cost_against_latency, drawn
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
-from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.sizing.sizes import Size, best, demand_of, sizes
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
 _CENT = Decimal("0.01")
@@ -48,8 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
     parser.add_argument("--write", action="store_true", help="edit the spec accordingly, and show the diff")
-    picture = f"draw cost against latency; the file ends in {listed(FORMATS, quote='')}"
-    parser.add_argument("--picture", type=_picture, metavar="FILE", help=picture)
+    add_picture(parser, "draw cost against latency")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
     parser.set_defaults(wrong_usage=parser.error)
 
@@ -58,13 +57,6 @@ def _instance_type(text: str) -> str:
     if not text.startswith("ml."):
         raise argparse.ArgumentTypeError(f"{text!r} is no type of SageMaker's, such as ml.g5.xlarge")
     return text
-
-
-def _picture(text: str) -> Path:
-    path = Path(text)
-    if path.suffix not in FORMATS:
-        raise argparse.ArgumentTypeError(f"{text}: the name must end in {listed(FORMATS, quote='')}")
-    return path
 
 
 def run(options: argparse.Namespace) -> int:
@@ -87,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     if all(it.per_hour is None for it in ranked):
         tell(f"without prices, fewer instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
-        _draw(ranked, demand, prices, options.picture)
+        draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
     if sized is not None and chosen is not None and options.write:
         _write(options, loaded.spec, sized, chosen)
     return 0 if chosen is not None else 1
@@ -121,19 +113,6 @@ def _named(ranked: Sequence[Size], name: str) -> Sequence[Size]:
         names = [known for it in ranked for known in _names(it)]
         raise Refusal(f"no configuration `{name}` was measured; {choose(name, list(dict.fromkeys(names)))}")
     return found
-
-
-def _draw(ranked: Sequence[Size], demand: Demand, prices: Prices, path: Path) -> None:
-    try:
-        content = drawn(cost_against_latency(ranked, demand, prices.currency), path.suffix)
-    except NoPictureError as error:
-        raise Refusal(f"{path}: not drawn: {error}") from None
-    except ModuleNotFoundError:
-        message = "vl-convert-python is not installed; install it with: pip install 'inferstack[pictures]'"
-        raise Refusal(message) from None
-    with complete_or_absent(path) as file:
-        file.write(content)
-    tell(printable(f"{path}: drawn"))
 
 
 def _write(options: argparse.Namespace, spec: ModelSpec, sized: SizedVariant, chosen: Size) -> None:

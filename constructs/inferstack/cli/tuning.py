@@ -12,6 +12,8 @@ from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import dotted, printable
 from inferstack.problems.words import choose
 from inferstack.sizing.bench import Bench, Point
+from inferstack.sizing.pictures import Picture
+from inferstack.sizing.rate_picture import rates_of_kinds
 from inferstack.sizing.representative import processors
 from inferstack.sizing.search import Trial, best_of, search
 from inferstack.sizing.tried import BATCHING, rows, space_of
@@ -68,6 +70,15 @@ class Tuning:
         bound = "" if math.isinf(goal.limit) else f" within {goal.limit:g} ms at P{goal.percentile:g}"
         yield f"best of {len(trials)} measurements{bound}: {best.configuration.name}"
         yield from self._block(best.configuration)
+
+    def picture(self) -> Picture:
+        """All that was measured, by kind of configuration.
+
+        Raises:
+            NoPictureError: when nothing was answered.
+        """
+        goal = self._goal
+        return rates_of_kinds(self._trials, self._model.name, percentile=goal.percentile, limit=goal.limit)
 
     def write(self) -> None:
         """Puts the best into the spec, or into the model's own file, and shows the diff.

@@ -1,16 +1,13 @@
-"""Pictures of sizes: plain data in the form of Vega-Lite, which `vl-convert-python` draws without a browser.
+"""Pictures of points over their latency: plain data in the form of Vega-Lite, which `vl-convert-python` draws
+without a browser.
 
 Colors are those of Okabe and Ito, which people of any color vision tell apart; shapes say the same once more.
 https://jfly.uni-koeln.de/color/
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
-
-from inferstack.sizing.sizes import Demand, Size
 
 Picture = Mapping[str, Any]
 """A chart in the form of Vega-Lite."""
@@ -24,13 +21,10 @@ _GREY, _INK = "#666666", "#222222"
 # Readable on a telephone: with its axis, the picture is 360 pixels wide.
 _WIDTH, _HEIGHT = 290, 250
 _FONT = 12
-_MOST_LABELS = 8
 _LONGEST_LABEL = 24
-
 
 _LOOK: Picture = {
     "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-    "description": "Measured configurations by latency and cost; the objective's limit is a line.",
     "background": "white",
     "width": _WIDTH,
     "height": _HEIGHT,
@@ -42,7 +36,6 @@ _LOOK: Picture = {
         "view": {"stroke": None},
     },
 }
-_TITLE = {"subtitle": "Filled: meets the objective", "anchor": "start"}
 
 
 class NoPictureError(ValueError):
@@ -68,69 +61,68 @@ def drawn(picture: Picture, ending: str) -> bytes:
     raise ValueError(f"no picture can be written as `{ending}`")
 
 
-# ---------------------------------------------------------------- cost against latency
+class Dot(NamedTuple):
+    """A point of a picture."""
+
+    latency: float
+    height: float
+    meets: bool
+    """Whether it is filled."""
+    label: str | None
+    """Shown beside it, if there is room."""
+    fields: Mapping[str, Any]
+    """What else is known of it."""
 
 
-class _Point(NamedTuple):
-    size: Size
-    latency: Decimal
-    cost: Decimal
+class Axes(NamedTuple):
+    """What a picture compares: something over the latency, by one of the fields of its dots."""
 
-    @property
-    def label(self) -> str:
-        label = f"{self.size.count} x {self.size.title}"
-        return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+    percentile: str
+    height: str
+    """The name of what is above the latency."""
+    height_title: str
+    series: str
+    """The field that decides on color and shape."""
+    told: Sequence[str]
+    """The fields that a dot tells when it is pointed at."""
+    order: Sequence[str] | None = None
+    """All values of the series, in the order of their colors; otherwise as they come."""
 
 
-def cost_against_latency(ranked: Sequence[Size], demand: Demand, currency: str = "USD") -> Picture:
-    """What each measured configuration would cost in an hour, over its latency, with the limit as a line.
-
-    Without any price, instances are counted instead. What meets the objective is filled and has a label.
-
-    Raises:
-        NoPictureError: when no configuration has both.
-    """
-    percentile = _percentile(ranked, demand)
-    points = [] if percentile is None else list(_points(ranked, percentile))
-    if percentile is None or not points:
-        raise NoPictureError("no configuration has a latency and a price, so there is nothing to draw")
-    has_prices = points[0].size.per_hour is not None
-    limit, budget = demand.latency_limit, demand.budget_per_hour if has_prices else None
-    wide, x = _extent([it.latency for it in points], None if limit is None else limit.milliseconds)
-    high, y = _extent([it.cost for it in points], budget)
+def over_latency(
+    dots: Sequence[Dot],
+    axes: Axes,
+    *,
+    title: Mapping[str, Any],
+    description: str,
+    limit: float | None = None,
+    budget: float | None = None,
+) -> Picture:
+    """Dots over their latency in milliseconds; a limit is a line, and so is a budget, unless far outside."""
+    wide, x = _extent([it.latency for it in dots], limit)
+    high, y = _extent([it.height for it in dots], budget)
     return {
         **_LOOK,
-        "title": {**_TITLE, "text": f"For {demand.peak:,f} requests a minute"},
-        "data": {"values": list(_placed(points, wide, high))},
+        "description": description,
+        "title": {"anchor": "start", **title},
+        "data": {"values": list(_placed(dots, axes.height, wide, high))},
         "encoding": {
-            "x": _axis("latency", f"P{percentile:f} latency in milliseconds", wide),
-            "y": _axis("cost", f"{currency} per hour" if has_prices else "instances", high),
+            "x": _axis("latency", f"{axes.percentile} latency in milliseconds", wide),
+            "y": _axis(axes.height, axes.height_title, high),
         },
-        "layer": [*_limit(x, wide, high), *_budget(y, wide), *_dots(), *_labels()],
+        "layer": [
+            *_limit(axes.height, x, wide, high),
+            *_budget(axes.height, y, wide),
+            *_dots(axes),
+            *_labels(),
+        ],
     }
 
 
-def _percentile(ranked: Sequence[Size], demand: Demand) -> Decimal | None:
-    """That of the limit, or else the one that most were measured at."""
-    if demand.latency_limit is not None:
-        return demand.latency_limit.percentile
-    found = Counter(at for it in ranked for at in it.measurement.latencies)
-    return max(found, key=lambda at: (found[at], -at), default=None)
-
-
-def _points(ranked: Sequence[Size], percentile: Decimal) -> Iterator[_Point]:
-    has_prices = any(it.per_hour is not None for it in ranked)
-    for it in ranked:
-        latency = it.measurement.latencies.get(percentile)
-        cost = it.per_hour if has_prices else Decimal(it.count)
-        if latency is not None and cost is not None:
-            yield _Point(it, latency, cost)
-
-
-def _extent(values: Sequence[Decimal], line: Decimal | None) -> tuple[float, float | None]:
+def _extent(values: Sequence[float], line: float | None) -> tuple[float, float | None]:
     """A round number above all that is shown, and where the line is, unless that is far outside."""
-    most = float(max(values))
-    at = None if line is None or line > 2 * max(values) else float(line)
+    most = max(values)
+    at = None if line is None or line > 2 * most else line
     step = 10.0 ** math.floor(math.log10(max(most, at or 0))) / 5
     return (math.floor(max(most, at or 0) * 1.04 / step) + 1) * step, at
 
@@ -144,28 +136,28 @@ _DASHED = {"type": "rule", "color": _GREY, "strokeDash": [5, 4]}
 _BESIDE = {"type": "text", "color": _GREY, "fontSize": _FONT}
 
 
-def _limit(limit: float | None, wide: float, high: float) -> Iterator[Mapping[str, Any]]:
+def _limit(height: str, limit: float | None, wide: float, high: float) -> Iterator[Mapping[str, Any]]:
     if limit is None:
         return
-    data = {"values": [{"latency": limit, "cost": high, "text": f"limit: {limit:g} ms"}]}
+    data = {"values": [{"latency": limit, height: high, "text": f"limit: {limit:g} ms"}]}
     yield {"data": data, "mark": _DASHED, "encoding": {"y": {"value": 0}, "y2": {"value": _HEIGHT}}}
     has_room = limit < 0.7 * wide
     mark = {**_BESIDE, "align": "left" if has_room else "right", "dx": 4 if has_room else -4, "dy": 6}
     yield {"data": data, "mark": mark, "encoding": {"text": {"field": "text"}}}
 
 
-def _budget(budget: float | None, wide: float) -> Iterator[Mapping[str, Any]]:
+def _budget(height: str, budget: float | None, wide: float) -> Iterator[Mapping[str, Any]]:
     if budget is None:
         return
-    data = {"values": [{"latency": wide, "cost": budget, "text": f"budget: {budget:g}"}]}
+    data = {"values": [{"latency": wide, height: budget, "text": f"budget: {budget:g}"}]}
     yield {"data": data, "mark": _DASHED, "encoding": {"x": {"value": 0}, "x2": {"value": _WIDTH}}}
     mark = {**_BESIDE, "align": "right", "dx": -2, "dy": -7}
     yield {"data": data, "mark": mark, "encoding": {"text": {"field": "text"}}}
 
 
-def _dots() -> Iterator[Mapping[str, Any]]:
-    color = {"field": "instance_type", "type": "nominal", "sort": None, "scale": {"range": _COLORS}}
-    said = ["instance_type", "configuration", "count", "latency", "cost", "why"]
+def _dots(axes: Axes) -> Iterator[Mapping[str, Any]]:
+    domain = {} if axes.order is None else {"domain": list(axes.order)}
+    color = {"field": axes.series, "type": "nominal", "sort": None}
     for meets in (False, True):
         yield {
             "transform": [{"filter": f"datum.meets === {str(meets).lower()}"}],
@@ -176,9 +168,9 @@ def _dots() -> Iterator[Mapping[str, Any]]:
                 "opacity": 1 if meets else 0.6,
             },
             "encoding": {
-                "color": color,
-                "shape": {**color, "scale": {"range": _SHAPES}},
-                "tooltip": [{"field": name} for name in said],
+                "color": {**color, "scale": {"range": _COLORS, **domain}},
+                "shape": {**color, "scale": {"range": _SHAPES, **domain}},
+                "tooltip": [{"field": name} for name in axes.told],
             },
         }
 
@@ -225,29 +217,27 @@ class _Box(NamedTuple):
         return across <= self.x <= _WIDTH - across and down <= self.y <= _HEIGHT - down
 
 
-def _placed(points: Sequence[_Point], most_latency: float, most_cost: float) -> Iterator[Mapping[str, Any]]:
-    """The points as data, the best ones with a label where it covers nothing else."""
-    at = [(float(it.latency) / most_latency * _WIDTH, float(it.cost) / most_cost * _HEIGHT) for it in points]
+def _placed(
+    dots: Sequence[Dot], height: str, most_latency: float, most_height: float
+) -> Iterator[Mapping[str, Any]]:
+    """The dots as data, with their labels where these cover nothing else."""
+    at = [(it.latency / most_latency * _WIDTH, it.height / most_height * _HEIGHT) for it in dots]
     taken = [_Box(x, y, 10, 10) for x, y in at]
-    for rank, (it, (x, y)) in enumerate(zip(points, at, strict=True)):
-        measured = it.size.measurement
-        data: dict[str, Any] = {
-            "instance_type": measured.instance_type,
-            "configuration": it.size.title,
-            "count": it.size.count,
-            "latency": float(it.latency),
-            "cost": float(it.cost),
-            "meets": not it.size.objections,
-            "why": "; ".join(it.size.objections) or "meets the objective",
-        }
-        box = None if it.size.objections or rank >= _MOST_LABELS else _free(it.label, x, y, taken)
+    for it, (x, y) in zip(dots, at, strict=True):
+        data = {**it.fields, "latency": it.latency, height: it.height, "meets": it.meets}
+        label = None if it.label is None else _short(it.label)
+        box = None if label is None else _free(label, x, y, taken)
         if box is not None:
             taken.append(box)
-            data["label"] = it.label
-            data["label_x"], data["label_y"] = box.x / _WIDTH * most_latency, box.y / _HEIGHT * most_cost
+            data["label"] = label
+            data["label_x"], data["label_y"] = box.x / _WIDTH * most_latency, box.y / _HEIGHT * most_height
             line_x, line_y = box.nearest(x, y)
-            data["line_x"], data["line_y"] = line_x / _WIDTH * most_latency, line_y / _HEIGHT * most_cost
+            data["line_x"], data["line_y"] = line_x / _WIDTH * most_latency, line_y / _HEIGHT * most_height
         yield data
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
 
 
 def _free(label: str, x: float, y: float, taken: Sequence[_Box]) -> _Box | None:

@@ -59,11 +59,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def rows(trials: Sequence[Trial], limit: float = inf) -> list[Row]:
-    """The founding comparison: the base, dynamic batching, instances, both."""
+    """The founding comparison: the best of each kind that was measured."""
     return [
-        _row(name, found, limit)
-        for name, kind in _KINDS.items()
-        if (found := [it for it in trials if _kind(it.configuration) == kind])
+        _row(kind, found, limit)
+        for kind in KINDS
+        if (found := [it for it in trials if kind_of(it.configuration) == kind])
     ]
 
 
@@ -72,13 +72,10 @@ def _row(name: str, trials: Sequence[Trial], limit: float) -> Row:
     return Row(name, min(trials, key=lambda it: it.latency) if best is None else best, best is not None)
 
 
-_KINDS = {
-    "base": (False, False),
-    "batching": (True, False),
-    "instances": (False, True),
-    "both": (True, True),
-}
+KINDS = ("base", "batching", "instances", "both")
+"""What people compare: as little as possible, dynamic batching, several instances or threads, and both."""
 
 
-def _kind(made: Configuration) -> tuple[bool, bool]:
-    return made.batch > 0, made.instances > 1 or made.threads > 0
+def kind_of(made: Configuration) -> str:
+    """Which of :data:`KINDS` a configuration is."""
+    return KINDS[(made.batch > 0) + 2 * (made.instances > 1 or made.threads > 0)]

@@ -1,0 +1,73 @@
+"""The picture of measurements: what was answered in a minute, over the latency."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from inferstack.sizing.closed_loop import rounded
+from inferstack.sizing.pictures import Axes, Dot, NoPictureError, Picture, over_latency
+from inferstack.sizing.search import Trial
+from inferstack.sizing.tried import kind_of, rows
+
+_TOLD = ("measured", "configuration", "users", "latency", "rate")
+# Slower ones tell nothing, and would press the others together.
+_TIMES_THE_LIMIT = 4
+
+
+def rates_of_loads(trials: Sequence[Trial], name: str, *, percentile: float, limit: float) -> Picture:
+    """What ``name`` answered to each number of users.
+
+    Raises:
+        NoPictureError: when it answered nothing.
+    """
+    dots = [_dot(it, name, _users(it), limit) for it in trials if _is_answered(it)]
+    return _picture(dots, f"{name} under load", (name,), percentile, limit)
+
+
+def rates_of_kinds(trials: Sequence[Trial], name: str, *, percentile: float, limit: float) -> Picture:
+    """What a search has measured of ``name``: the base, dynamic batching, instances, both. The best of each
+    has a label.
+
+    Raises:
+        NoPictureError: when nothing was answered.
+    """
+    best = {row.name: row.best for row in rows(trials, limit)}
+    dots = [it for kind in best for it in _of_kind(kind, trials, best[kind], limit)]
+    return _picture(dots, f"{name} by configuration", tuple(best), percentile, limit)
+
+
+def _of_kind(kind: str, trials: Sequence[Trial], best: Trial, limit: float) -> Iterator[Dot]:
+    for it in trials:
+        if kind_of(it.configuration) == kind and _is_answered(it):
+            yield _dot(it, kind, f"{kind}, {_users(it)}" if it == best else None, limit)
+
+
+def _is_answered(trial: Trial) -> bool:
+    return trial.per_second > 0 and math.isfinite(trial.latency)
+
+
+def _users(trial: Trial) -> str:
+    return f"{trial.users} user{'' if trial.users == 1 else 's'}"
+
+
+def _dot(trial: Trial, measured: str, label: str | None, limit: float) -> Dot:
+    fields = {"measured": measured, "configuration": trial.configuration.name, "users": trial.users}
+    rate, latency = float(rounded(trial.per_second * 60)), float(rounded(trial.latency))
+    return Dot(latency, rate, trial.within(limit), label, fields)
+
+
+def _picture(
+    dots: Sequence[Dot], title: str, order: Sequence[str], percentile: float, limit: float
+) -> Picture:
+    shown = [it for it in dots if it.latency <= _TIMES_THE_LIMIT * limit]
+    if not shown:
+        raise NoPictureError("nothing was answered in a time near the limit")
+    slower = len(dots) - len(shown)
+    left = f"; slower ones not shown: {slower}" if slower else ""
+    subtitle = {} if math.isinf(limit) else {"subtitle": f"Filled: within the limit{left}"}
+    return over_latency(
+        shown,
+        Axes(f"P{percentile:g}", "rate", "requests per minute", "measured", _TOLD, order),
+        title={"text": title, **subtitle},
+        description="Measurements by latency and rate; the objective's limit is a line.",
+        limit=None if math.isinf(limit) else limit,
+    )
