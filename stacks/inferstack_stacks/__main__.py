@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inferstack.cli.list import table
+from inferstack.cli.terminal import table
 from inferstack.source.spec_file import relative_to_cwd
 from inferstack_stacks.app import build_app
 

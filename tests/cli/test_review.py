@@ -14,7 +14,7 @@ from support.resolving import BASES, merged
 from support.reviews import CASES, EXAMPLES, PRICES, all_examples
 
 from inferstack.cli import main
-from inferstack.cli.review.as_json import as_json
+from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import LONGEST, markdown
 from inferstack.cli.review.text import text
 from inferstack.problems import on_one_line

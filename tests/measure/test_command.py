@@ -11,8 +11,8 @@ import pytest
 
 from inferstack.check.load import load_spec
 from inferstack.cli import main
-from inferstack.cli.measured import Goal, comparison, loads, show_points, write_measurements
-from inferstack.cli.tuning import Tuning
+from inferstack.cli.measure_report import Goal, comparison, loads, show_points, write_measurements
+from inferstack.cli.measure_tuning import Tuning
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point
 from inferstack.sizing.closed_loop import Run

@@ -13,7 +13,7 @@ from support.template_pairs import CHANGES
 from support.updating import resources_of, spec_of
 
 from inferstack.check.load import LoadedSpec
-from inferstack.cli.review.as_json import as_json
+from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.problems import SpecError

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from inferstack.cli.review.as_json import as_json
+from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.review.page import Review, review

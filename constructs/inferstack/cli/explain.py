@@ -12,7 +12,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRICS, Metric
 from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
-from inferstack.cli.keys import Key, every_key, keys_called, keys_of
+from inferstack.cli.explain_keys import Key, every_key, keys_called, keys_of
 from inferstack.cli.terminal import Refusal, painted
 from inferstack.format.schema import kind_definitions
 from inferstack.problems.codes import Code

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from inferstack.check.files import check_files
 from inferstack.cli.arguments import add_region
-from inferstack.cli.questions import answers_to
+from inferstack.cli.init_questions import answers_to
 from inferstack.cli.report import counted, text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,7 @@ from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
-from inferstack.cli.terminal import painted, tell
+from inferstack.cli.terminal import painted, table, tell
 from inferstack.facts.scaling import InstanceCounts, instance_counts
 from inferstack.facts.walk import every_variant, instance_types
 from inferstack.format.alarms import ALARM_TYPE
@@ -99,14 +99,6 @@ def _text(rows: Sequence[Row]) -> str:
         return ""
     header, *others = table([_HEADER, *(row.cells for row in rows)])
     return "".join(f"{line}\n" for line in (painted(header, "bold", sys.stdout), *others))
-
-
-def table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Rows in columns that are as wide as their widest cell."""
-    cells = list(rows)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _json(rows: Sequence[Row]) -> str:

@@ -9,12 +9,11 @@ from pathlib import Path
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, positive_number, whole_number
 from inferstack.cli.choice import blocks_of, chosen_by, only_block
-from inferstack.cli.endpoint_load import measure_endpoint
-from inferstack.cli.measured import Goal, loads, picture_of, show_points, write_measurements
+from inferstack.cli.measure_endpoint import measure_endpoint
+from inferstack.cli.measure_report import Goal, loads, picture_of, show_points, write_measurements
 from inferstack.cli.pictures import add_picture, draw, require_extra
 from inferstack.cli.rehearse import rehearsals_at
 from inferstack.cli.terminal import Refusal, passing, tell, termination_interrupts
-from inferstack.cli.tuning import Tuning
 from inferstack.facts.triton import PlacedTriton
 from inferstack.problems.words import choose, listed
 from inferstack.sizing.bench import Bench, Point

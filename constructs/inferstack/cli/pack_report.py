@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from inferstack.cli.list import table
 from inferstack.cli.report import counted
+from inferstack.cli.terminal import table
 from inferstack.problems import printable
 from inferstack.sizing.prices import Prices
 from inferstack.sizing.sharing.comparison import Comparison

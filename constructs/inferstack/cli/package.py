@@ -13,10 +13,10 @@ from pathlib import Path
 from inferstack.account.bucket import ALGORITHMS, S3_KEY, Encryption, is_key
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.choice import chosen_by
-from inferstack.cli.packing import check, make
+from inferstack.cli.package_archives import check, make
+from inferstack.cli.package_upload import make_and_upload
 from inferstack.cli.report import text
 from inferstack.cli.terminal import tell
-from inferstack.cli.upload import make_and_upload
 from inferstack.source.spec_file import PIPED
 
 _OUT = Path("packages")

@@ -15,8 +15,8 @@ from inferstack.account.recommender import Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
-from inferstack.cli.job_results import Result, as_text, chosen_for_scaling, result_of
-from inferstack.cli.job_texts import plan_lines, progress_line, scaling_lines
+from inferstack.cli.recommend_report import plan_lines, progress_line, result_lines, scaling_lines
+from inferstack.cli.recommend_result import Result, chosen_for_scaling, result_of
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.facts.walk import region_of
 from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
@@ -233,7 +233,7 @@ def _print_result(loaded: LoadedSpec, result: Result, options: argparse.Namespac
     if options.format == "json":
         print(json.dumps(result.answer, indent=1, default=str))
     else:
-        for line in as_text(result):
+        for line in result_lines(result):
             print(printable(line), flush=True)
     if options.measurements_out is not None and result.measurements:
         with complete_or_absent(options.measurements_out) as file:

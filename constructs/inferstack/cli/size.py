@@ -11,9 +11,8 @@ from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
-from inferstack.cli.list import table
 from inferstack.cli.pictures import add_picture, draw
-from inferstack.cli.terminal import Refusal, tell
+from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import TRACKED
 from inferstack.facts.walk import is_async, region_of

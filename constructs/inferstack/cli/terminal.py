@@ -1,10 +1,10 @@
-"""Standard streams and signals: output, color, refusals, termination, and a progress bar."""
+"""Standard streams and signals: output, tables, color, refusals, termination, and a progress bar."""
 
 import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 from types import FrameType
@@ -46,7 +46,15 @@ def write_into_nothing() -> None:
             os.dup2(nothing, stream.fileno())
 
 
-# ---------------------------------------------------------------- Color
+# ---------------------------------------------------------------- Tables and color
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Rows in columns that are as wide as their widest cell."""
+    cells = list(rows)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 _STYLES = {"bold": 1, "red": 31, "green": 32, "yellow": 33}

@@ -1,13 +1,16 @@
 """``inferstack review``: what a change deploys, costs, replaces and risks, on one page."""
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from inferstack.check.files import idle_stage
 from inferstack.cli.arguments import add_paths, add_region, files_of
-from inferstack.cli.review.as_json import as_json
+from inferstack.cli.escaping import json_text
 from inferstack.cli.review.html import SourceUrl, as_html, source_url
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
@@ -16,6 +19,12 @@ from inferstack.problems import printable
 from inferstack.review.page import Review, review
 from inferstack.review.page.policies import NAMES, Policy, broken, policy_of
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE
+
+
+def as_json(review: Review) -> str:
+    """The review in the form of `review.schema.json`, in ASCII, so that no character is invisible."""
+    return json_text(json.dumps(msgspec.to_builtins(review), indent=1)) + "\n"
+
 
 _WRITERS: dict[str, Callable[[Review], str]] = {
     "text": lambda found: text(found, sys.stdout),

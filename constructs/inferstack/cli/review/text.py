@@ -4,9 +4,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from inferstack.cli.list import table
 from inferstack.cli.review import words
-from inferstack.cli.terminal import painted
+from inferstack.cli.terminal import painted, table
 from inferstack.problems import on_one_line, printable
 from inferstack.review.page import Finding, Review, Reviewed, Total
 

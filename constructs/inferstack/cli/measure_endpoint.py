@@ -13,7 +13,7 @@ from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.invoking import Fleet, Invocation, fleets, invoking
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import LoadedSpec
-from inferstack.cli.measured import Goal, loads, picture_of, show_points, write_measurements
+from inferstack.cli.measure_report import Goal, loads, picture_of, show_points, write_measurements
 from inferstack.cli.pictures import draw
 from inferstack.cli.terminal import Refusal, passing, tell
 from inferstack.facts.walk import region_of

@@ -1,16 +1,14 @@
-"""The result of a job: its answer, measurements for ``inferstack size``, and what is shown of it."""
+"""The result of a job of ``inferstack recommend``: its answer, and the measurements in it."""
 
 import io
 import json
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from inferstack.account.recommender import Ended, Recommender
-from inferstack.cli.list import table
 from inferstack.cli.terminal import Refusal
 from inferstack.facts.scaling import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
@@ -23,7 +21,6 @@ from inferstack.sizing.sizes import demand_of, sizes
 
 _PROFILE = "profile_export_aiperf.json"
 _MOST_BYTES = 16 * 1024 * 1024
-_CENT = Decimal("0.01")
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,8 +75,16 @@ def _complaints(job: str, ended: Ended) -> Iterator[str]:
     for step in ended.steps:
         found = step.get("InferenceBenchmark") or {}
         if found.get("FailureReason"):
-            on = _of_endpoint(found.get("EndpointConfiguration") or {})
+            on = configured_as(found.get("EndpointConfiguration") or {})
             yield f"{on}: {step['Status']}: {found['FailureReason']}"
+
+
+def configured_as(configuration: Mapping[str, Any]) -> str:
+    """What a configuration of an endpoint runs on."""
+    serverless = configuration.get("ServerlessConfig")
+    if serverless is not None:
+        return f"serverless {serverless['MemorySizeInMB']} MB x {serverless['MaxConcurrency']}"
+    return str(configuration.get("InstanceType", "the endpoint"))
 
 
 # ---------------------------------------------------------------- benchmarks
@@ -101,66 +106,6 @@ def _profile(job: str, archive: bytes | None) -> Mapping[str, Any]:
     message = f"the job's archive in S3 is missing, or has no {_PROFILE}"
     fix = "look at the log of the job"
     raise SpecError([Problem(FilePlace(job), message, fix, UNUSABLE_RESULT)])
-
-
-# ---------------------------------------------------------------- for people
-
-
-def as_text(result: Result) -> Iterator[str]:
-    """The measurements as a table, and what `size` leaves out."""
-    if result.measurements:
-        at = [it.latencies for it in result.measurements]
-        shown = max({percentile for latencies in at for percentile in latencies}, default=Decimal(95))
-        shown = Decimal(95) if all(Decimal(95) in it for it in at) else shown
-        header = ("INSTANCE TYPE", "CONFIGURATION", "A MINUTE", f"P{shown:f} MS", "PER HOUR", "PER MILLION")
-        yield from table([header, *(_cells(it, shown) for it in result.measurements)])
-    for found in result.answer.get("InferenceRecommendations", ()):
-        if (found["EndpointConfiguration"].get("ServerlessConfig")) is not None:
-            yield f"{_of_endpoint(found['EndpointConfiguration'])}: {_rate(found['Metrics'])}"
-    for found in result.answer.get("EndpointPerformances", ()):
-        name = (found.get("EndpointInfo") or {}).get("EndpointName", "the endpoint")
-        yield f"{name}, as it is: {_rate(found['Metrics'])}"
-    for found in result.answer.get("Recommendations", ()):
-        yield from _deployment(found)
-
-
-def _cells(measured: Measurement, percentile: Decimal) -> tuple[str, ...]:
-    latency, price = measured.latencies.get(percentile), measured.price_per_hour
-    million = None if price is None else price * 1_000_000 / (measured.requests_per_minute * 60)
-    return (
-        measured.instance_type,
-        measured.configuration,
-        f"{measured.requests_per_minute:.6g}",
-        "-" if latency is None else f"{latency:.6g}",
-        "-" if price is None else f"{price.normalize():f}",
-        "-" if million is None else f"{million.quantize(_CENT):,}",
-    )
-
-
-def _rate(metrics: Mapping[str, Any]) -> str:
-    return f"{metrics['MaxInvocations']} requests a minute, {metrics['ModelLatency']} ms"
-
-
-def _of_endpoint(configuration: Mapping[str, Any]) -> str:
-    serverless = configuration.get("ServerlessConfig")
-    if serverless is not None:
-        return f"serverless {serverless['MemorySizeInMB']} MB x {serverless['MaxConcurrency']}"
-    return str(configuration.get("InstanceType", "the endpoint"))
-
-
-def _deployment(found: Mapping[str, Any]) -> Iterator[str]:
-    """What a recommendation for a language model deploys, in the words of a spec."""
-    deployed = found.get("DeploymentConfiguration") or {}
-    name = (found.get("ModelDetails") or {}).get("InferenceSpecificationName", "recommendation")
-    yield f"{name}: {deployed.get('InstanceCount', 1)} x {deployed.get('InstanceType')}"
-    yield f"  copies of the model on each: {deployed.get('CopyCountPerInstance', 1)}"
-    if deployed.get("MinCpuMemoryRequiredInMb") is not None:
-        yield f"  min_memory_required_in_mb: {deployed['MinCpuMemoryRequiredInMb']}"
-    if deployed.get("ImageUri") is not None:
-        yield f"  image: {deployed['ImageUri']}"
-    if deployed.get("EnvironmentVariables"):
-        yield "  environment:"
-        yield from (f"    {key}: {json.dumps(it)}" for key, it in deployed["EnvironmentVariables"].items())
 
 
 # ---------------------------------------------------------------- for scaling

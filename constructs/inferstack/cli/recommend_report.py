@@ -1,4 +1,4 @@
-"""What jobs will do, how far they are, and the scaling that follows, in lines for people."""
+"""What ``inferstack recommend`` prints: what a job will do, how far it is, what it found, and scaling."""
 
 import itertools
 import json
@@ -9,9 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from inferstack.account.recommender import Progress
+from inferstack.cli.recommend_result import Result, configured_as
 from inferstack.cli.report import counted
+from inferstack.cli.terminal import table
 from inferstack.sizing.job_plans import MOST_MINUTES_OF_DEFAULT, Plan
 from inferstack.sizing.job_requests import Requests
+from inferstack.sizing.measurements import Measurement
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, Prices
 
 _WIDTH = 80
@@ -137,6 +140,59 @@ def progress_line(progress: Progress) -> str:
         return progress.status
     done = [it for it in progress.steps if it["Status"] in ("COMPLETED", "FAILED", "STOPPED")]
     return f"{progress.status}: {len(done)} of {counted(len(progress.steps), 'test')} done"
+
+
+# ---------------------------------------------------------------- what it found
+
+
+def result_lines(result: Result) -> Iterator[str]:
+    """The measurements as a table, and what `size` leaves out."""
+    if result.measurements:
+        at = [it.latencies for it in result.measurements]
+        shown = max({percentile for latencies in at for percentile in latencies}, default=Decimal(95))
+        shown = Decimal(95) if all(Decimal(95) in it for it in at) else shown
+        header = ("INSTANCE TYPE", "CONFIGURATION", "A MINUTE", f"P{shown:f} MS", "PER HOUR", "PER MILLION")
+        yield from table([header, *(_cells(it, shown) for it in result.measurements)])
+    for found in result.answer.get("InferenceRecommendations", ()):
+        if (found["EndpointConfiguration"].get("ServerlessConfig")) is not None:
+            yield f"{configured_as(found['EndpointConfiguration'])}: {_rate(found['Metrics'])}"
+    for found in result.answer.get("EndpointPerformances", ()):
+        name = (found.get("EndpointInfo") or {}).get("EndpointName", "the endpoint")
+        yield f"{name}, as it is: {_rate(found['Metrics'])}"
+    for found in result.answer.get("Recommendations", ()):
+        yield from _deployment(found)
+
+
+def _cells(measured: Measurement, percentile: Decimal) -> tuple[str, ...]:
+    latency, price = measured.latencies.get(percentile), measured.price_per_hour
+    million = None if price is None else price * 1_000_000 / (measured.requests_per_minute * 60)
+    return (
+        measured.instance_type,
+        measured.configuration,
+        f"{measured.requests_per_minute:.6g}",
+        "-" if latency is None else f"{latency:.6g}",
+        "-" if price is None else f"{price.normalize():f}",
+        "-" if million is None else f"{million.quantize(_CENT):,}",
+    )
+
+
+def _rate(metrics: Mapping[str, Any]) -> str:
+    return f"{metrics['MaxInvocations']} requests a minute, {metrics['ModelLatency']} ms"
+
+
+def _deployment(found: Mapping[str, Any]) -> Iterator[str]:
+    """What a recommendation for a language model deploys, in the words of a spec."""
+    deployed = found.get("DeploymentConfiguration") or {}
+    name = (found.get("ModelDetails") or {}).get("InferenceSpecificationName", "recommendation")
+    yield f"{name}: {deployed.get('InstanceCount', 1)} x {deployed.get('InstanceType')}"
+    yield f"  copies of the model on each: {deployed.get('CopyCountPerInstance', 1)}"
+    if deployed.get("MinCpuMemoryRequiredInMb") is not None:
+        yield f"  min_memory_required_in_mb: {deployed['MinCpuMemoryRequiredInMb']}"
+    if deployed.get("ImageUri") is not None:
+        yield f"  image: {deployed['ImageUri']}"
+    if deployed.get("EnvironmentVariables"):
+        yield "  environment:"
+        yield from (f"    {key}: {json.dumps(it)}" for key, it in deployed["EnvironmentVariables"].items())
 
 
 # ---------------------------------------------------------------- scaling

@@ -31,7 +31,7 @@ from inferstack.check.lock.file import (
     with_uploads,
 )
 from inferstack.check.lock.update import update_lock
-from inferstack.cli.packing import has_nothing_to_pack, packed, plans_for
+from inferstack.cli.package_archives import has_nothing_to_pack, packed, plans_for
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.format.kinds import ModelSpec
 from inferstack.source.document import read_document

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.cli.list import table
-from inferstack.cli.terminal import tell
+from inferstack.cli.terminal import table, tell
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
 from inferstack.sizing.bench import Point

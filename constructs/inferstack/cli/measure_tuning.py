@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from inferstack.cli.editing import edit_spec
-from inferstack.cli.measured import Goal, comparison
+from inferstack.cli.measure_report import Goal, comparison
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import dotted, printable
 from inferstack.problems.words import choose
