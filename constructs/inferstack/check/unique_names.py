@@ -17,7 +17,7 @@ from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_name
 from inferstack.facts.async_inference import BUCKET_NAME, made_names
 from inferstack.facts.composite_alarms import chosen_names
-from inferstack.facts.measured import named_dashboard
+from inferstack.facts.publications import named_dashboard
 from inferstack.facts.walk import components
 from inferstack.problems import FilePlace, Problem, Severity, SpecPath
 from inferstack.problems.file_codes import (

@@ -14,7 +14,7 @@ from constructs import Construct
 
 from inferstack.constructs.handles import imported
 from inferstack.constructs.interface import known_component
-from inferstack.constructs.measurement import Wanted, alarm_id
+from inferstack.constructs.metrics import Wanted, alarm_id
 from inferstack.constructs.rendered import Rendered
 from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.walk import components

@@ -8,8 +8,8 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
-from inferstack.constructs.measurement import imported_parts
-from inferstack.facts.measured import Measured
+from inferstack.constructs.metrics import imported_parts
+from inferstack.facts.publications import Publisher
 from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
 from inferstack.texts.placeholders import is_opaque, is_settled
 
@@ -106,7 +106,7 @@ class ImportedEndpoint(IInferenceEndpoint):
     def _known_name(self) -> str:
         return self._name
 
-    def _measured(self) -> Sequence[Measured]:
+    def _publishers(self) -> Sequence[Publisher]:
         return tuple(imported_parts(self._name, self._variant_names, self._component_names))
 
     def _hosting(self) -> None:

@@ -29,7 +29,7 @@ from inferstack.constructs.names_taken import free_names, take
 from inferstack.constructs.rendered import AnySpec, spec_by_name, spec_in_stack
 from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.async_inference import output_config
-from inferstack.facts.measured import Measured, measured
+from inferstack.facts.publications import Publisher, publishers
 from inferstack.facts.role import needs_role
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
 from inferstack.format.model import VpcConfig
@@ -329,8 +329,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
     def _known_name(self) -> str:
         return self._spec.endpoint_name
 
-    def _measured(self) -> Sequence[Measured]:
-        return tuple(measured(self._spec))
+    def _publishers(self) -> Sequence[Publisher]:
+        return tuple(publishers(self._spec))
 
     def _hosting(self) -> Hosting:
         return hosting_of(self._spec)

@@ -17,10 +17,10 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.cdk_interfaces import OfSageMaker
-from inferstack.constructs.measurement import Wanted, measurement
+from inferstack.constructs.metrics import Wanted, metric_with_dimensions
 from inferstack.constructs.names_taken import settled
 from inferstack.constructs.tokens import for_cdk
-from inferstack.facts.measured import Measured
+from inferstack.facts.publications import Publisher
 from inferstack.format.defaults import ALARM_PERIOD
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import named_unit
@@ -126,7 +126,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """The name as the spec or the app gives it, not a reference, which would make a resource wait."""
 
     @abstractmethod
-    def _measured(self) -> Sequence[Measured]:
+    def _publishers(self) -> Sequence[Publisher]:
         """The parts that publish metrics."""
 
     @abstractmethod
@@ -164,7 +164,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         chosen = _chosen(options)
         part = {name: chosen.pop(name, None) for name in ("variant_name", "inference_component")}
         wanted = Wanted(metric_name, **part)
-        found, dimensions = measurement(wanted, self._measured(), self._hosting())
+        found, dimensions = metric_with_dimensions(wanted, self._publishers(), self._hosting())
         unit = named_unit(found)
         usual = {
             "dimensions_map": {name: for_cdk(value) for name, value in dimensions.items()},

@@ -8,8 +8,14 @@ import msgspec
 
 from inferstack.catalog.images import name_in_registry
 from inferstack.catalog.metrics import COMPONENT_NAME, Metric
-from inferstack.facts.measured import Measured, is_chosen, measured, published, seconds_between_readings
 from inferstack.facts.once import answered_once, found_once
+from inferstack.facts.publications import (
+    Publisher,
+    is_chosen,
+    published,
+    publishers,
+    seconds_between_readings,
+)
 from inferstack.facts.scaling import goes_to_zero
 from inferstack.facts.triton import WrittenImage
 from inferstack.facts.walk import (
@@ -84,7 +90,7 @@ def _periods(queries: Sequence[AlarmMetricDataQuery]) -> Iterator[int]:
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
 
-def may_take_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
+def may_take_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
     """Whether a container of a variant or a component runs such a server, judging by its image's name.
 
     If the image is given by its URI, its environment variables count as well. What runs in a model package,
@@ -146,7 +152,7 @@ class OwnAlarm(msgspec.Struct, frozen=True):
     path: SpecPath
     rule: AlarmRule
     evaluation: Evaluation
-    part: Measured
+    part: Publisher
     metric: Metric | None
     """None for a metric that SageMaker does not publish."""
     reason: str
@@ -177,7 +183,7 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
 
 
 def _own_alarm(
-    spec: ModelSpec, path: SpecPath, rule: AlarmRule, part: Measured, metric: Metric | None, reason: str
+    spec: ModelSpec, path: SpecPath, rule: AlarmRule, part: Publisher, metric: Metric | None, reason: str
 ) -> OwnAlarm:
     readings = 0 if metric is None else seconds_between_readings(spec, metric)
     of_shadow = any(part.variant is shadow for _, shadow in shadow_variants(spec))
@@ -186,7 +192,7 @@ def _own_alarm(
 
 def most_own_alarms(spec: ModelSpec) -> int:
     """An upper bound: the number of alarms if each part of the endpoint published each metric."""
-    return (len(DEFAULT_ALARMS) + len(alarms_block(spec).rules)) * len(measured(spec))
+    return (len(DEFAULT_ALARMS) + len(alarms_block(spec).rules)) * len(publishers(spec))
 
 
 def alarms_block(spec: ModelSpec) -> Alarms:
@@ -201,7 +207,7 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
             yield default
 
 
-def _fitted(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> Iterator[AlarmRule]:
+def _fitted(spec: ModelSpec, default: DefaultAlarm, part: Publisher) -> Iterator[AlarmRule]:
     """The rule of a default alarm for one part of the endpoint; none if it cannot tell anything there."""
     if not default.of_limit:
         yield default.rule
@@ -228,13 +234,13 @@ def _keeps_models(spec: ModelSpec) -> bool:
     return any(it is None or it.model_cache_setting != "Disabled" for it in configs)
 
 
-def _is_known(default: DefaultAlarm, part: Measured, metric: Metric | None) -> bool:
+def _is_known(default: DefaultAlarm, part: Publisher, metric: Metric | None) -> bool:
     """False if the threshold is a share of devices, and it is not known how many devices there are."""
     is_number = not isinstance(default.rule.threshold, str)
     return metric is None or is_number or part.devices(metric) is not None
 
 
-def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> bool:
+def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Publisher) -> bool:
     """False for an adapter whose base already has the same alarm; true for any other part.
 
     AWS does not say whether requests that are refused while a base has no copies count for the base or for
@@ -252,7 +258,7 @@ def _going_to_zero(spec: ModelSpec) -> frozenset[str]:
     return frozenset(name for _, name, _, scaling in scalings if goes_to_zero(scaling))
 
 
-def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric | None]]:
+def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Publisher, Metric | None]]:
     if rule.metric is None:
         yield from ((part, None) for part in _told_about(spec, rule))
         return
@@ -261,14 +267,14 @@ def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metri
             yield part, metric
 
 
-def _told_about(spec: ModelSpec, rule: AlarmRule) -> list[Measured]:
+def _told_about(spec: ModelSpec, rule: AlarmRule) -> list[Publisher]:
     """The one part that a user's own metric is about: the endpoint, unless the rule says otherwise."""
-    found = [part for part in measured(spec) if watches(rule, part)]
+    found = [part for part in publishers(spec) if watches(rule, part)]
     names_one = rule.variant_name is not None or rule.inference_component is not None
     return found[:1] if names_one else found[-1:]
 
 
-def watches(rule: AlarmRule, part: Measured) -> bool:
+def watches(rule: AlarmRule, part: Publisher) -> bool:
     """Whether a rule applies to a part of the endpoint: it applies to all unless it names one."""
     return is_chosen(part.values, rule.variant_name, rule.inference_component)
 

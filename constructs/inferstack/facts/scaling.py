@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Metric
-from inferstack.facts.measured import Measured, measured_component, measured_variant
 from inferstack.facts.once import found_once
+from inferstack.facts.publications import Publisher, publishing_component, publishing_variant
 from inferstack.facts.quantity import UnfitQuantity, absolute_bound, as_counted
 from inferstack.facts.walk import (
     component_scalings,
@@ -163,7 +163,7 @@ class Scaled(msgspec.Struct, frozen=True):
     path: SpecPath
     scaling: Autoscaling
     dimension: str
-    part: Measured
+    part: Publisher
     name: str
     component: InferenceComponent | None
     start: tuple[SpecPath, int] | None
@@ -196,10 +196,10 @@ def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
     """Everything that scales: variants first, then components."""
     where = {id(variant): path for path, variant in variants(spec)}
     for path, variant, scaling in variant_scalings(spec):
-        part, start = measured_variant(spec, variant), _start(where[id(variant)], variant)
+        part, start = publishing_variant(spec, variant), _start(where[id(variant)], variant)
         yield Scaled(path, scaling, variant_dimension(variant), part, variant.variant_name, None, start)
     for path, name, component, scaling in component_scalings(spec):
-        part, start = measured_component(spec, name, component), _start_of_copies(path[:-1], component)
+        part, start = publishing_component(spec, name, component), _start_of_copies(path[:-1], component)
         yield Scaled(path, scaling, COPY_COUNT, part, name, component, start)
 
 

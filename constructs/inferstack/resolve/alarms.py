@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
 from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, foreign_alarms, own_alarms, rolls_back
-from inferstack.facts.measured import Measured
 from inferstack.facts.once import found_once
+from inferstack.facts.publications import Publisher
 from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
 from inferstack.facts.walk import watched_name
 from inferstack.format.alarms import ACTION_KEYS, ALARM_TYPE, AlarmRule, Alarms, CompositeAlarm, Watched
@@ -144,7 +144,7 @@ def _properties(spec: ModelSpec, alarm: OwnAlarm) -> dict[str, Value]:
     return made
 
 
-def _suffix(part: Measured) -> str:
+def _suffix(part: Publisher) -> str:
     """Part of the logical id that says what is watched; the hash keeps `a-b` and `ab` apart."""
     return f"{pascal(part.title)}{short_hash(*part.values.values())}"
 
@@ -153,7 +153,7 @@ def alarm_properties(
     spec: ModelSpec,
     rule: AlarmRule | StepPolicy,
     evaluation: Evaluation,
-    part: Measured,
+    part: Publisher,
     metric: Metric | None,
     reason: str,
 ) -> dict[str, Value]:
@@ -177,7 +177,9 @@ def alarm_properties(
     }
 
 
-def _published(rule: AlarmRule | StepPolicy, period: int, part: Measured, metric: Metric) -> dict[str, Value]:
+def _published(
+    rule: AlarmRule | StepPolicy, period: int, part: Publisher, metric: Metric
+) -> dict[str, Value]:
     """A metric that SageMaker publishes: the catalog has all its properties."""
     return present(
         Namespace=metric.namespace,
@@ -223,7 +225,7 @@ def _listed(actions: tuple[Value, ...]) -> list[Value] | None:
     return list(actions) if actions else None
 
 
-def _named(spec: ModelSpec, part: Measured) -> str:
+def _named(spec: ModelSpec, part: Publisher) -> str:
     """The part with its endpoint: who reads the description in an e-mail has many endpoints."""
     return part.title if part.title == spec.endpoint_name else f"{part.title} in {spec.endpoint_name}"
 

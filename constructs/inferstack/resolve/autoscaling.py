@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from inferstack.catalog import metrics
 from inferstack.facts.alarms import evaluation
-from inferstack.facts.measured import Measured, measured_component
+from inferstack.facts.publications import Publisher, publishing_component
 from inferstack.facts.scaling import (
     Scaled,
     interval,
@@ -153,7 +153,7 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
     }
     for name, adapter in woken_for(spec, scaled, step):
         own = {
-            **_step_alarm(spec, measured_component(spec, name, adapter), scaled, step),
+            **_step_alarm(spec, publishing_component(spec, name, adapter), scaled, step),
             **actions_of(step, ref(policy_id)),
         }
         made[logical_id(f"StepAlarm{identity(spec, name, adapter)}{pascal(policy_name(step))}")] = Resource(
@@ -169,6 +169,6 @@ def _adjustment(spec: ModelSpec, scaled: Scaled, step: StepPolicy, it: StepAdjus
     )
 
 
-def _step_alarm(spec: ModelSpec, part: Measured, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
+def _step_alarm(spec: ModelSpec, part: Publisher, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
     metric = None if step.metric is None else _metric(spec, scaled, step.metric)
     return alarm_properties(spec, step, evaluation(step), part, metric, "Capacity changes by a step.")

@@ -11,7 +11,7 @@ from functools import cache
 import msgspec
 
 from inferstack.catalog import metrics, regions
-from inferstack.facts.measured import Measured, dashboard_name, measured
+from inferstack.facts.publications import Publisher, dashboard_name, publishers
 from inferstack.facts.walk import hosting_of
 from inferstack.format.default_alarms import DASHBOARD_WIDGETS
 from inferstack.format.kinds import ModelSpec
@@ -66,7 +66,7 @@ def _body(spec: ModelSpec, arns: Sequence[str]) -> Value:
     starts = range(0, len(arns), _MOST_ALARMS)
     states = [_states(arns[start : start + _MOST_ALARMS], index) for index, start in enumerate(starts)]
     top = sum(it["height"] for it in states)
-    parts = measured(spec)
+    parts = publishers(spec)
     drawn = ((title, _lines(shown, parts)) for title, shown in _shown(hosting_of(spec)))
     widgets = [
         (title, lines[start : start + _MOST_METRICS])
@@ -128,7 +128,7 @@ def _widget(title: msgspec.Raw, lines: list[Value], index: int, top: int) -> Val
     }
 
 
-def _lines(shown: Shown, parts: Iterable[Measured]) -> list[Value]:
+def _lines(shown: Shown, parts: Iterable[Publisher]) -> list[Value]:
     return [
         _line(metric, part, statistic)
         for metric, statistic in shown
@@ -137,7 +137,7 @@ def _lines(shown: Shown, parts: Iterable[Measured]) -> list[Value]:
     ]
 
 
-def _line(metric: metrics.Metric, part: Measured, statistic: str) -> Value:
+def _line(metric: metrics.Metric, part: Publisher, statistic: str) -> Value:
     where = [text for pair in part.values.items() for text in pair]
     return [
         metric.namespace,

@@ -8,7 +8,7 @@ from inferstack.check.rules.alarms.custom_metrics import HasMetric, alarm_rules,
 from inferstack.check.rules.base import ALARM_PAGE, API, AWS, METRICS_PAGE, error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.alarms import evaluation, watches
-from inferstack.facts.measured import published, seconds_between_readings
+from inferstack.facts.publications import published, seconds_between_readings
 from inferstack.facts.walk import components, hosting_of, models, variants
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec

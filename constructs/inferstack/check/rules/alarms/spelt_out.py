@@ -13,8 +13,8 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
 from inferstack.check.rules.alarms.custom_metrics import HasMetric, Holder, alarm_rules, customized, stats
 from inferstack.check.rules.base import AWS, METRICS_PAGE, warning
-from inferstack.facts.measured import Measured, measured, of_endpoint
 from inferstack.facts.once import found_once
+from inferstack.facts.publications import Publisher, of_endpoint, publishers
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.facts.scaling import steps
 from inferstack.facts.walk import components, every_variant, hosting_of
@@ -41,7 +41,7 @@ class SpeltOut(msgspec.Struct, frozen=True):
     dimensions: dict[str, str]
     known: tuple[metrics.Metric, ...]
     chosen_by: SpecPath | None
-    follows: Measured | None
+    follows: Publisher | None
 
 
 @found_once
@@ -63,7 +63,7 @@ def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
 
 
 def _spelt_out_in(
-    path: SpecPath, holder: HasMetric, chosen_by: SpecPath | None, follows: Measured | None
+    path: SpecPath, holder: HasMetric, chosen_by: SpecPath | None, follows: Publisher | None
 ) -> Iterator[SpeltOut]:
     yield from _if_sagemakers(path, holder, chosen_by, follows)
     for below, stat in stats(path, holder):
@@ -71,7 +71,7 @@ def _spelt_out_in(
 
 
 def _if_sagemakers(
-    path: SpecPath, holder: Holder, chosen_by: SpecPath | None, follows: Measured | None
+    path: SpecPath, holder: Holder, chosen_by: SpecPath | None, follows: Publisher | None
 ) -> Iterator[SpeltOut]:
     namespace, name = holder.namespace, holder.metric_name
     dimensions = {it.name: it.value for it in holder.dimensions or ()}
@@ -108,19 +108,19 @@ def _is_held(found: SpeltOut) -> bool:
     return tracked and any(is_time(metric) for metric in found.known)
 
 
-def _chosen(spec: ModelSpec, part: Measured) -> str:
+def _chosen(spec: ModelSpec, part: Publisher) -> str:
     """How to choose one of several parts that publish the same metric."""
-    alone = sum(1 for other in measured(spec) if other.level == part.level) == 1
+    alone = sum(1 for other in publishers(spec) if other.level == part.level) == 1
     key = {"component": "inference_component", "variant": "variant_name"}.get(part.level)
     return "" if alone or key is None else f" and `{key}: {part.title}`"
 
 
-def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
+def _publisher(spec: ModelSpec, found: SpeltOut) -> Publisher | None:
     """The part of the endpoint that publishes exactly this metric."""
     known = (it for it in found.known if found.namespace == it.namespace)
     here = {it.dimensions for it in known if hosting_of(spec) in it.hostings}
     # `metric` stands for all containers, and there is no key to choose one of them.
-    alike = [part for part in measured(spec) if part.level != "container"]
+    alike = [part for part in publishers(spec) if part.level != "container"]
     looked_at = alike if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
     return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
 

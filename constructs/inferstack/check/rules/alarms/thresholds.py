@@ -12,8 +12,8 @@ from inferstack.check.rules.alarms.custom_metrics import alarm_rules
 from inferstack.check.rules.alarms.definitions import metrics_of_rule
 from inferstack.check.rules.base import METRICS_PAGE, error, warning
 from inferstack.facts.alarms import evaluation, own_alarms
-from inferstack.facts.measured import Measured, devices_by_type
 from inferstack.facts.once import found_once
+from inferstack.facts.publications import Publisher, devices_by_type
 from inferstack.facts.quantity import (
     UnfitQuantity,
     absolute_threshold,
@@ -238,7 +238,7 @@ def _in_policies(spec: ModelSpec) -> Iterator[_Sum]:
 
 
 def _sum_over_devices(
-    path: SpecPath, metric: Metric, part: Measured, threshold: Number | str
+    path: SpecPath, metric: Metric, part: Publisher, threshold: Number | str
 ) -> Iterator[_Sum]:
     if metric.per_device is not None and part.variant is not None and instance_types(part.variant):
         yield _Sum(path, metric, part.variant, part.devices(metric), threshold)

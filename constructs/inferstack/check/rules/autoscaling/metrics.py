@@ -7,7 +7,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.custom_metrics import broken_metric, broken_metrics, customized
 from inferstack.check.rules.base import AWS, GUIDE, METRICS_PAGE, TRACKING_PAGE, error, warning
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.measured import devices_by_type
+from inferstack.facts.publications import devices_by_type
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.facts.scaling import WHAT, Scaled, metrics_of, named_policies, policies, steps
 from inferstack.facts.walk import hosting_of, hosts

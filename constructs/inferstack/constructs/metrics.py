@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, VARIANT_NAME, Hosting, Metric
-from inferstack.facts.measured import (
-    Measured,
+from inferstack.facts.publications import (
+    Publisher,
     is_chosen,
     narrowest,
     of_component,
@@ -35,8 +35,8 @@ class Wanted:
         return " of ".join([self.metric, *(repr(part) for part in parts if part is not None)])
 
 
-def measurement(
-    wanted: Wanted, parts: Iterable[Measured], hosting: Hosting | None
+def metric_with_dimensions(
+    wanted: Wanted, parts: Iterable[Publisher], hosting: Hosting | None
 ) -> tuple[Metric, dict[str, str]]:
     """The metric and the values of its dimensions.
 
@@ -114,14 +114,14 @@ def _not_one(wanted: Wanted, count: int, choices: Sequence[Mapping[str, str]]) -
 
 def imported_parts(
     endpoint_name: str, variant_names: Iterable[str], inference_components: Iterable[str]
-) -> Iterable[Measured]:
+) -> Iterable[Publisher]:
     """The parts of an endpoint that is known by names alone."""
     yield from map(of_component, inference_components)
     yield from (of_variant(endpoint_name, name) for name in variant_names)
     yield of_endpoint(endpoint_name)
 
 
-def _names(parts: Sequence[Measured], hosting: Hosting | None) -> list[str]:
+def _names(parts: Sequence[Publisher], hosting: Hosting | None) -> list[str]:
     """Names of the metrics that some part may publish."""
     named = {name: metrics.find(name, hosting) for name in metrics.names(hosting)}
     return [name for name, it in named.items() if any(part.may_have(one) for part in parts for one in it)]

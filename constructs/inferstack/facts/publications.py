@@ -35,7 +35,7 @@ from inferstack.problems import SpecPath
 MINUTE = 60
 
 
-class Measured(msgspec.Struct, frozen=True, dict=True):
+class Publisher(msgspec.Struct, frozen=True, dict=True):
     """A part of the endpoint that publishes metrics: a variant, one of its containers, a component, or the
     endpoint itself.
 
@@ -84,17 +84,17 @@ def _devices(host: InstanceType, metric: Metric) -> int:
     return 0 if metric.is_about_gpus and not host.gpus else 1
 
 
-def of_component(name: str, variant: Variant | None = None) -> Measured:
+def of_component(name: str, variant: Variant | None = None) -> Publisher:
     """A component by its name."""
-    return Measured(name, "component", {COMPONENT_NAME: name}, variant)
+    return Publisher(name, "component", {COMPONENT_NAME: name}, variant)
 
 
-def of_variant(endpoint: str, name: str, variant: Variant | None = None) -> Measured:
+def of_variant(endpoint: str, name: str, variant: Variant | None = None) -> Publisher:
     """A variant by its name and that of its endpoint."""
-    return Measured(name, "variant", {ENDPOINT_NAME: endpoint, VARIANT_NAME: name}, variant)
+    return Publisher(name, "variant", {ENDPOINT_NAME: endpoint, VARIANT_NAME: name}, variant)
 
 
-def _of_containers(spec: ModelSpec) -> Iterator[Measured]:
+def _of_containers(spec: ModelSpec) -> Iterator[Publisher]:
     """The containers of each variant, where there are several.
 
     One without a name gets that of its place, as its log stream does:
@@ -102,56 +102,56 @@ def _of_containers(spec: ModelSpec) -> Iterator[Measured]:
     """
     several = [it for _, _, model in models(spec) for it in model.containers or ()]
     for _, variant in every_variant(spec):
-        values = measured_variant(spec, variant).values
+        values = publishing_variant(spec, variant).values
         for number, container in enumerate(several, start=1):
             name = container.container_hostname or f"container-{number}"
-            yield Measured(name, "container", {**values, CONTAINER_NAME: name}, variant)
+            yield Publisher(name, "container", {**values, CONTAINER_NAME: name}, variant)
 
 
-def of_endpoint(name: str) -> Measured:
+def of_endpoint(name: str) -> Publisher:
     """An endpoint by its name."""
-    return Measured(name, "endpoint", {ENDPOINT_NAME: name})
+    return Publisher(name, "endpoint", {ENDPOINT_NAME: name})
 
 
-def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:
+def publishing_variant(spec: ModelSpec, variant: Variant) -> Publisher:
     """A variant of the spec, with the dimensions that its metrics have in CloudWatch."""
     return of_variant(spec.endpoint_name, variant.variant_name, variant)
 
 
-def measured_component(spec: ModelSpec, name: str, component: InferenceComponent) -> Measured:
+def publishing_component(spec: ModelSpec, name: str, component: InferenceComponent) -> Publisher:
     """A component of the spec, with the dimensions that its metrics have in CloudWatch."""
     return of_component(name, next(iter(component_variants(spec, component)), None))
 
 
 @found_once
-def measured(spec: ModelSpec) -> Iterator[Measured]:
+def publishers(spec: ModelSpec) -> Iterator[Publisher]:
     """All parts of the endpoint, components first: if both a component and the fleet have a metric of some
     name, the component's is meant.
     """
     for _, name, component in components(spec):
-        yield measured_component(spec, name, component)
+        yield publishing_component(spec, name, component)
     for _, variant in every_variant(spec):
-        yield measured_variant(spec, variant)
+        yield publishing_variant(spec, variant)
     yield from _of_containers(spec)
     yield of_endpoint(spec.endpoint_name)
 
 
-Publication = tuple[Measured, Metric]
+Publication = tuple[Publisher, Metric]
 """A part of the endpoint, and a metric that it publishes."""
 
 
 def published(name: str, spec: ModelSpec) -> list[Publication]:
     """The parts of the endpoint that publish a metric of this name, at the narrowest level that has it."""
-    return narrowest(publications(measured(spec), metrics.find(name, hosting_of(spec))))
+    return narrowest(publications(publishers(spec), metrics.find(name, hosting_of(spec))))
 
 
-def publications(parts: Iterable[Measured], found: Collection[Metric]) -> list[Publication]:
+def publications(parts: Iterable[Publisher], found: Collection[Metric]) -> list[Publication]:
     """Which of these parts publish which of these metrics."""
     return [(part, metric) for part in parts for metric in found if part.publishes(metric)]
 
 
 def narrowest(found: Sequence[Publication]) -> list[Publication]:
-    """The parts at the level of the first one, which is the narrowest in the order of :func:`measured`."""
+    """The parts at the level of the first one, which is the narrowest in the order of :func:`publishers`."""
     level = {metric.dimensions for _, metric in found[:1]}
     return [(part, metric) for part, metric in found if metric.dimensions in level]
 
