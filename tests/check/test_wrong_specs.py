@@ -10,7 +10,7 @@ from support.wrong_specs import ALL, FOLDER, RIGHT, WRONG, Case, marks
 from inferstack.check.every_code import every_code
 from inferstack.check.lock import LOCK_CODES
 from inferstack.check.rules import RULES
-from inferstack.check.rules.measured import MEASURED
+from inferstack.check.rules.objective import MEASURED
 from inferstack.problems import Problem
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 from inferstack.triton.archive.entries import ARCHIVE_CODES

@@ -13,7 +13,7 @@ from inferstack.check.elsewhere import ELSEWHERE_CODES
 from inferstack.check.lock import LOCK_CODES
 from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
 from inferstack.check.rules import RULES
-from inferstack.check.rules.measured import MEASURED
+from inferstack.check.rules.objective import MEASURED
 from inferstack.check.rules.stack import TEMPLATE_CODES
 from inferstack.check.structure import STRUCTURE_CODES
 from inferstack.problems.codes import Code

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from inferstack.check.every_code import every_code
 from inferstack.check.references import REFERENCE_CODES
 from inferstack.check.rules.base import RULES
-from inferstack.check.rules.measured import MEASURED
+from inferstack.check.rules.objective import MEASURED
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity
 from inferstack.problems.codes import Code

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from inferstack.check.rules.measured import MEASURED, Compared
+from inferstack.check.rules.objective import MEASURED, Compared
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import instance_counts
 from inferstack.facts.walk import every_variant, region_of, variant_scalings, variants
