@@ -16,7 +16,7 @@ from inferstack.check.load import load_spec
 from inferstack.cli.rehearse import rehearsals_of
 from inferstack.sizing.bench import Bench
 from inferstack.sizing.closed_loop import Pace
-from inferstack.sizing.tried import TRIED, space_of
+from inferstack.sizing.search import TRIED, space_of
 from inferstack.triton.measuring.configurations import Configuration
 from inferstack.triton.measuring.serving import serving
 from tests.support.measured_models import MODELS, Small

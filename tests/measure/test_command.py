@@ -14,14 +14,12 @@ from inferstack.cli import main
 from inferstack.cli.measure_report import Goal, comparison, loads, show_points, write_measurements
 from inferstack.cli.measure_tuning import Tuning
 from inferstack.facts.triton import triton_blocks
-from inferstack.sizing.bench import Point
+from inferstack.sizing.bench import Point, only_ratios
 from inferstack.sizing.closed_loop import Run
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.prices import NO_PRICES
-from inferstack.sizing.representative import only_ratios
-from inferstack.sizing.search import Trial
+from inferstack.sizing.search import Row, Trial
 from inferstack.sizing.sizes import Demand, sizes
-from inferstack.sizing.tried import Row
 from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration
 from inferstack.triton.measuring.statistics import Counted

@@ -18,8 +18,8 @@ from support.program import PROGRAM, SOURCE_ROOT
 from support.rehearsal import HAS_SERVER, SERVER_PYTHON
 
 from inferstack.cli import main
+from inferstack.sizing.bench import processors
 from inferstack.sizing.measurements import read_measurements
-from inferstack.sizing.representative import processors
 from inferstack.triton.rehearsal.server import find_server
 from tests.support.measured_models import MODELS
 

@@ -9,8 +9,7 @@ from itertools import product
 
 import pytest
 
-from inferstack.sizing.search import Space, Trial, best_of, search
-from inferstack.sizing.tried import TRIED, rows, space_of
+from inferstack.sizing.search import TRIED, Space, Trial, best_of, rows, search, space_of
 from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration
 from inferstack.triton.model import TritonModel

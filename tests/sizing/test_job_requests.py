@@ -12,8 +12,7 @@ from inferstack.check.load import LoadedSpec, load_spec, parse_spec
 from inferstack.facts.walk import bases_of_adapters, components
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.kinds import ModelSpec
-from inferstack.sizing.api_form import LEVELS
-from inferstack.sizing.job_requests import job_blocks, lacking, needs_model_name, requests_of
+from inferstack.sizing.job_requests import LEVELS, job_blocks, lacking, needs_model_name, requests_of
 from inferstack.source.document import read_document
 from inferstack.source.stages import at_stage, stage_names
 

@@ -11,16 +11,16 @@ from inferstack.cli.arguments import add_region, positive_number, whole_number
 from inferstack.cli.choice import blocks_of, chosen_by, only_block
 from inferstack.cli.measure_endpoint import measure_endpoint
 from inferstack.cli.measure_report import Goal, loads, picture_of, show_points, write_measurements
+from inferstack.cli.measure_tuning import Tuning
 from inferstack.cli.pictures import add_picture, draw, require_extra
 from inferstack.cli.rehearse import rehearsals_at
 from inferstack.cli.terminal import Refusal, passing, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton
 from inferstack.problems.words import choose, listed
-from inferstack.sizing.bench import Bench, Point
+from inferstack.sizing.bench import Bench, Point, only_ratios, processors
 from inferstack.sizing.closed_loop import Pace
 from inferstack.sizing.prices import PRICE_FILE
-from inferstack.sizing.representative import only_ratios, processors
-from inferstack.sizing.tried import TRIED, USERS
+from inferstack.sizing.search import TRIED, USERS
 from inferstack.triton.measuring.serving import Serving, serving
 from inferstack.triton.rehearsal import Rehearsal, RehearsalRefused
 

@@ -17,7 +17,7 @@ from inferstack.sizing.closed_loop import PERCENTILES, Run, rounded
 from inferstack.sizing.measurements import Measurement, as_csv
 from inferstack.sizing.pictures import Picture
 from inferstack.sizing.rate_picture import rates_of_loads
-from inferstack.sizing.tried import Row
+from inferstack.sizing.search import Row
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.measuring.statistics import Counted
 

@@ -11,12 +11,10 @@ from inferstack.cli.measure_report import Goal, comparison
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import dotted, printable
 from inferstack.problems.words import choose
-from inferstack.sizing.bench import Bench, Point
+from inferstack.sizing.bench import Bench, Point, processors
 from inferstack.sizing.pictures import Picture
 from inferstack.sizing.rate_picture import rates_of_kinds
-from inferstack.sizing.representative import processors
-from inferstack.sizing.search import Trial, best_of, search
-from inferstack.sizing.tried import BATCHING, rows, space_of
+from inferstack.sizing.search import BATCHING, Trial, best_of, rows, search, space_of
 from inferstack.source.written import in_flow
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.config import ConfigError

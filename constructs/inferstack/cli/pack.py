@@ -11,7 +11,7 @@ from inferstack.cli.pack_report import as_json, as_text
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.facts.walk import region_of
 from inferstack.problems import printable
-from inferstack.sizing.packing import packed_units
+from inferstack.sizing.bin_packing import packed_units
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
 from inferstack.sizing.sharing.comparison import Comparison, Question, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation

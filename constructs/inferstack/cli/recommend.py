@@ -24,9 +24,9 @@ from inferstack.problems import Severity, SpecError, printable
 from inferstack.problems.words import choose, listed
 from inferstack.sizing.job_plans import plan_of
 from inferstack.sizing.job_requests import Requests, job_blocks, lacking, needs_model_name, requests_of
+from inferstack.sizing.job_scaling import autoscaling_of, changes_for
 from inferstack.sizing.measurements import as_csv
 from inferstack.sizing.prices import PRICE_FILE, prices_for
-from inferstack.sizing.recommended_scaling import autoscaling_of, changes_for
 from inferstack.triton.archive.writing import complete_or_absent
 
 _EXAMPLE = "`load_test`, `ai_benchmark_job` or `ai_recommendation_job`"

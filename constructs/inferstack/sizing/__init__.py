@@ -1,4 +1,4 @@
-"""How many, how large, how dear: plain data in, plain data out.
+"""How many instances, of which type, at what cost: plain data in, plain data out.
 
     objective (facts) + measurements + prices -> sizes, ranked
     policies (facts) + traffic -> copies, minute by minute -> instances (the package sharing)

@@ -1,10 +1,12 @@
 """Runs of load on a local server, one after the other, in one configuration or another."""
 
 import asyncio
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from inferstack.catalog import instances
 from inferstack.sizing.closed_loop import Pace, Run, closed_loop
 from inferstack.sizing.search import Trial
 from inferstack.triton.measuring.configurations import Configuration, configured
@@ -12,6 +14,7 @@ from inferstack.triton.measuring.sending import Request, users_of
 from inferstack.triton.measuring.serving import CannotLoad, Serving
 from inferstack.triton.measuring.statistics import Counted
 from inferstack.triton.rehearsal.container import PORT
+from inferstack.triton.rehearsal.layout import LocalConfig
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
 
 
@@ -90,3 +93,41 @@ class Bench:
             for name, it in after.items()
             if (one := it.since(before.get(name, Counted()))).requests > 0
         }
+
+
+# ---------------------------------------------------------------- whether a run tells about an instance
+
+_ON_CPU = "its instances run on the CPU"
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def only_ratios(
+    instance_types: Iterable[str], models: Iterable[tuple[str, LocalConfig]], here: int
+) -> Iterator[str]:
+    """Why numbers of this machine, with ``here`` processors, are none of the instances; nothing if they are
+    close. ``models`` are those that were measured, by name.
+    """
+    types = list(dict.fromkeys(instance_types))
+    if len(types) != 1:
+        yield "the spec does not name one instance type for it"
+    for name in types:
+        yield from _differs(name, here)
+    for name, local in models:
+        if local.run_by is not None:
+            yield f"`{name}` is run by {local.run_by} instead of Triton's backend, which is faster"
+        if _ON_CPU in local.changes:
+            yield f"`{name}` asks for a GPU, and ran on the CPU"
+
+
+def _differs(name: str, here: int) -> Iterator[str]:
+    known = instances.find(name)
+    if known is None:
+        yield f"nothing is known about {name}"
+    elif known.accelerator_devices:
+        yield f"{name} has accelerators, and this was a CPU"
+    elif known.vcpus != here:
+        yield f"{name} has {known.vcpus} processors, and this machine {here}"

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from inferstack.sizing.closed_loop import rounded
 from inferstack.sizing.pictures import Axes, Dot, NoPictureError, Picture, over_latency
-from inferstack.sizing.search import Trial
-from inferstack.sizing.tried import kind_of, rows
+from inferstack.sizing.search import Trial, kind_of, rows
 
 _TOLD = ("measured", "configuration", "users", "latency", "rate")
 # Slower ones tell nothing, and would press the others together.

@@ -11,7 +11,7 @@ from support.program import Command
 
 from inferstack.check.load import load_spec
 from inferstack.cli import main
-from inferstack.sizing.recommended_scaling import autoscaling_of, changes_for
+from inferstack.sizing.job_scaling import autoscaling_of, changes_for
 from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names
 

@@ -13,11 +13,11 @@ from inferstack.format.inference_component import (
     ComputeResourceRequirements,
     InferenceComponent,
 )
-from inferstack.sizing.packing import Room
+from inferstack.sizing.bin_packing import Room
+from inferstack.sizing.sharing.comparison import WEEK
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation, component_of, hosts_of, room_of
 from inferstack.sizing.sharing.scaling import Limits, Tracking
 from inferstack.sizing.sharing.steps import Adjustment, Evaluation, Step
-from inferstack.sizing.sharing.windows import WEEK
 
 CHAT = Path(__file__).parents[3] / "model_specs" / "travel-chat.yaml"
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from inferstack.sizing.packing import NeverFitsError, Room, Units, fewest_possible, packed_units
+from inferstack.sizing.bin_packing import NeverFitsError, Room, Units, fewest_possible, packed_units
 from inferstack.sizing.sharing.exact import _names, packed_exactly
 from inferstack.sizing.sharing.placement import Component, Fleet, imbalance, placed, settled
 

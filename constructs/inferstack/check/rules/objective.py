@@ -1,4 +1,4 @@
-"""Rules on what an endpoint is for: whether its scaling, load test, alarms, measurements and costs agree with it."""
+"""Rules on an objective: whether scaling, load test, alarms, measurements and costs agree with it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

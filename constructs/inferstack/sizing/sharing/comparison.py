@@ -1,6 +1,7 @@
 """Specs and traffic in, a comparison for each fleet out: shared, or an endpoint for each model."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 import msgspec
 
@@ -12,7 +13,7 @@ from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
-from inferstack.sizing.packing import packed_units
+from inferstack.sizing.bin_packing import packed_units
 from inferstack.sizing.sharing.hosts import CannotPackError, Host, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
     ColdStarts,
@@ -22,13 +23,16 @@ from inferstack.sizing.sharing.multi_model import (
 )
 from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
+from inferstack.sizing.sharing.scaling import Scaling
 from inferstack.sizing.sharing.schedules import Period
-from inferstack.sizing.sharing.ways import Sharing, TooManyError, compared
-from inferstack.sizing.sharing.windows import WEEK, traffic_of_windows
+from inferstack.sizing.sharing.ways import Model, Sharing, TooManyError, compared
 from inferstack.sizing.traffic import Traffic, name_problems, requests_by_base
+from inferstack.sizing.traffic_points import UNDATED
 
 ANY_MODEL = ""
 """The name for the memory of models that have none of their own."""
+WEEK = Period(UNDATED, 7 * 24 * 60)
+"""The week that scheduled actions are about, from a Monday on."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,3 +166,32 @@ def _cold_starts(
 def _is_uncached(container: object) -> bool:
     config = getattr(container, "multi_model_config", None)
     return config is not None and config.model_cache_setting == "Disabled"
+
+
+# ---------------------------------------------------------------- traffic out of scheduled actions
+
+
+def traffic_of_windows(models: Sequence[Model]) -> Traffic:
+    """For specs whose traffic was never measured: the requests that keep the scheduled minimum of each model
+    busy, minute by minute for a week.
+
+    Raises:
+        CannotPackError: for a model without scheduled actions or without a target, or if no action sets a
+            minimum.
+    """
+    traffic = Traffic(requests={it.name: _requests(it.name, it.scaling) for it in models}, start=UNDATED)
+    if not traffic.peak:
+        raise CannotPackError("no scheduled action sets a `min_capacity` above 0; add `--traffic FILE`")
+    return traffic
+
+
+def _requests(name: str, scaling: Scaling) -> tuple[Decimal, ...]:
+    target = scaling.target
+    if not scaling.changes or target is None:
+        lacks = "scheduled actions" if not scaling.changes else "a target for requests per copy"
+        raise CannotPackError(f"`{name}` has no {lacks} that tell its traffic; add `--traffic FILE`")
+    limits, found = scaling.limits, []
+    for minute in range(WEEK.minutes):
+        limits = scaling.changes.get(minute, limits)
+        found.append(target * min(limits.low, limits.high))
+    return tuple(found)

@@ -21,7 +21,7 @@ from inferstack.facts.walk import (
 from inferstack.format.inference_component import ComponentSpecificationForInstanceType, InferenceComponent
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import ManagedInstanceScaling, Variant
-from inferstack.sizing.packing import Room
+from inferstack.sizing.bin_packing import Room
 from inferstack.sizing.sharing.placement import Component, Fleet, Strategy
 from inferstack.sizing.sharing.policies import fixed, scaling_of
 from inferstack.sizing.sharing.scaling import Scaling

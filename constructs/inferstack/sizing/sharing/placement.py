@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from inferstack.sizing.packing import Room, Share, Units, packed_units
+from inferstack.sizing.bin_packing import Room, Share, Units, packed_units
 
 Strategy = Literal["BINPACK", "SPREAD"]
 Packing = Callable[[Mapping[str, int], Units], Sequence[Sequence[str]]]

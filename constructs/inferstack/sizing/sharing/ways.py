@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import msgspec
 
-from inferstack.sizing.packing import Room, Units, packed_units
+from inferstack.sizing.bin_packing import Room, Units, packed_units
 from inferstack.sizing.sharing.placement import Component, Fleet, Packing, placed
 from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
 

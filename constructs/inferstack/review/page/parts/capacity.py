@@ -19,7 +19,7 @@ from inferstack.review.deployed import Properties, mapping
 from inferstack.review.page.data import Component, Fleet, Layout, Level, Needs, Placement
 from inferstack.review.page.parts.fleets import counts_of
 from inferstack.review.page.parts.stack import Stack
-from inferstack.sizing.packing import Instance, Room, instance_with, packed
+from inferstack.sizing.bin_packing import Instance, Room, instance_with, packed
 from inferstack.sizing.sharing import placement
 
 MOST_COPIES = 500
