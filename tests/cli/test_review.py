@@ -116,7 +116,7 @@ def test_without_a_price_nobody_knows_whether_it_is_too_dear(
     change(one, variant={"instance_type": "ml.g5.xlarge"})
     assert run("--fail-on", "cost-per-hour=1000") == 1
     said = capsys.readouterr().err
-    assert "cost-per-hour=1000: one: no price of ml.g5.xlarge, so it may be too dear" in said
+    assert "cost-per-hour=1000: one: no price of ml.g5.xlarge, so it may cost too much" in said
     assert "`inferstack prices update --region REGION` writes inferstack-prices.json" in said
 
 

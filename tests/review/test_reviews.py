@@ -275,7 +275,7 @@ def test_what_an_update_does_is_told_exactly_once(pair: Pair) -> None:
 def test_whatever_changes_is_told_of(pair: Pair) -> None:
     before, after = (it.document.data for it in pair.specs())
     reviewed = of_change(before, after)
-    told = [it for it in reviewed.findings if it.effect not in ("advice", "dear")]
+    told = [it for it in reviewed.findings if it.effect not in ("advice", "costly")]
     assert bool(told) == bool(pair.does or pair.says)
 
 
@@ -476,8 +476,8 @@ CAPTURE = {"destination_s3_uri": "s3://captured/", "capture_options": [{"capture
 )
 def test_what_is_dear_stands_out(base: str, change: Any, said: str | None) -> None:
     write_spec(Path("one.yaml"), merged(yaml.safe_load(BASES[base]), change))
-    dear = [it.message for it in found(review("one.yaml"), "dear") if "more instances" not in it.message]
-    ours = [it for it in dear if "always runs" not in it or said == "always runs 2 instances"]
+    costly = [it.message for it in found(review("one.yaml"), "costly") if "more instances" not in it.message]
+    ours = [it for it in costly if "always runs" not in it or said == "always runs 2 instances"]
     assert [said in it for it in ours] == ([] if said is None else [True])
 
 
@@ -485,9 +485,9 @@ def test_dashboards_beyond_the_free_ones_are_dear() -> None:
     Path("specs").mkdir()
     for name in "abcd":
         write_spec(Path(f"specs/{name}.yaml"), spec(f"one-{name}"))
-    [dear] = [it for it in review("specs").findings if "dashboards" in it.message]
-    assert dear.message.startswith("4 dashboards in an account: CloudWatch charges for all but the first 3")
-    assert f"dear: {dear.message}" in [*broken([policy_of("dear")], review("specs"))]
+    [costly] = [it for it in review("specs").findings if "dashboards" in it.message]
+    assert costly.message.startswith("4 dashboards in an account: CloudWatch charges for all but the first 3")
+    assert f"costly: {costly.message}" in [*broken([policy_of("costly")], review("specs"))]
     Path("specs/d.yaml").unlink()
     assert [it for it in review("specs").findings if "dashboards" in it.message] == []
 

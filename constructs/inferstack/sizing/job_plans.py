@@ -58,8 +58,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         each = [price for it in on for price in [prices.of(it.on)] * it.count if price is not None]
         if self.seconds_per_test is None or not each or len(each) < sum(it.count for it in on):
             return None
-        dearest = sorted(each, reverse=True)[: self.test_count]
-        return sum(dearest, Decimal()) * self.seconds_per_test / _SECONDS_AN_HOUR
+        costliest = sorted(each, reverse=True)[: self.test_count]
+        return sum(costliest, Decimal()) * self.seconds_per_test / _SECONDS_AN_HOUR
 
 
 def plan_of(requests: Requests) -> Plan:

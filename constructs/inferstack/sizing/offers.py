@@ -112,7 +112,7 @@ def _price(line: Line, currency: str) -> Decimal | str:
     if not _PRICE.fullmatch(written := str(priced[currency])):
         return f"a price of {written[:40]}"
     price = Decimal(written)
-    # Free lines are promotions: a price of nothing would make everything else look dear.
+    # Free lines are promotions: a price of nothing would make everything else look expensive.
     return price if price > 0 else "a price of 0"
 
 

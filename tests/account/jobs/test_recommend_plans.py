@@ -33,7 +33,7 @@ def test_a_plan_counts_with_prices_and_limits(recommend: Command, capsys: Read) 
     write((SPEC + LOAD).replace(one, many) + limit + "  job_duration_in_seconds: 5400\n")
     assert recommend() == 0
     said = " ".join(capsys.readouterr().out.split())
-    # Two of four tests: the dearest are counted, for two minutes each.
+    # Two of four tests: the costliest are counted, for two minutes each.
     assert "cost 0.02 USD for 0.07 instance hours under load" in said
     assert "tests 2, 1 at a time: ml.m5.large, ml.m5.xlarge (x 3)" in said
     assert (

@@ -3,8 +3,8 @@
 data.py, outcome.py    the classes: what exists, and what changes
 parts                  an endpoint, read from one template
 base.py, matching.py   what is compared with what
-comparing.py, widened.py, dear.py
-                       findings: from and to, rights, what is dear
+comparing.py, widened.py, avoidable_costs.py
+                       findings: from and to, rights, costs that may be avoided
 effects.py, order.py   what findings mean, and which comes first
 sums.py                quotas and totals
 policies.py            what a team wants to fail on

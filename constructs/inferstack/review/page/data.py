@@ -36,7 +36,7 @@ Effect = Literal[
     "library-changed",
     "added",
     "changed",
-    "dear",
+    "costly",
     "advice",
 ]
 """What a finding is about, the worst first; docs/review.md explains each."""

@@ -71,7 +71,7 @@ MEANINGS: Mapping[Effect, str] = {
     "library-changed": "a new version of inferstack makes this of the same spec",
     "added": "something new beside what is there",
     "changed": "another property changes",
-    "dear": "it may cost more than it has to",
+    "costly": "it may cost more than it has to",
     "advice": "a warning about the spec as it is",
 }
 """Each effect in words."""

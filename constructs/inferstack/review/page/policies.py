@@ -49,7 +49,7 @@ def broken(policies: Sequence[Policy], review: Review) -> Iterator[str]:
     """What breaks a policy, a line each. What a spec ignores counts, too: the policy is not the spec's."""
     for policy in policies:
         if policy.limit is not None:
-            yield from _too_dear(policy.limit, review)
+            yield from _too_costly(policy.limit, review)
             continue
         for it in review.findings:
             if it.effect == policy.name:
@@ -57,13 +57,13 @@ def broken(policies: Sequence[Policy], review: Review) -> Iterator[str]:
                 yield f"{policy.name}: {about}{it.message}"
 
 
-def _too_dear(limit: Decimal, review: Review) -> Iterator[str]:
+def _too_costly(limit: Decimal, review: Review) -> Iterator[str]:
     for reviewed in review.endpoints:
         if reviewed.after is None:
             continue
         cost = reviewed.after.cost
         if cost.unpriced:
             types = listed(cost.unpriced, last="and", quote="")
-            yield f"{COST}={limit}: {reviewed.key}: no price of {types}, so it may be too dear"
+            yield f"{COST}={limit}: {reviewed.key}: no price of {types}, so it may cost too much"
         elif cost.per_hour is not None and cost.per_hour.max > limit:
             yield f"{COST}={limit}: {reviewed.key}: up to {cost.per_hour.max} {cost.currency} an hour"

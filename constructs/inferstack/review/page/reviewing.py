@@ -17,10 +17,10 @@ from inferstack.check.unique_names import names_that_clash, taken_names
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.review import deployed
 from inferstack.review.against import as_deployed, every_update_problem, left_over, other_stack, strangers
+from inferstack.review.page.avoidable_costs import avoidable_costs, avoidable_together
 from inferstack.review.page.base import Base, BaseStack, Question, read_base
 from inferstack.review.page.comparing import Pair, compared, finding_of, resource_changes
 from inferstack.review.page.data import Place
-from inferstack.review.page.dear import dear, dear_together
 from inferstack.review.page.matching import Match, SpecsOfFile, matched
 from inferstack.review.page.order import library_finding, never_fitting, worst_first
 from inferstack.review.page.outcome import EndpointFate, Finding, Review, Reviewed
@@ -93,7 +93,7 @@ class _Reviewer(msgspec.Struct):
         if self.base is not None and self.base.is_folder:
             self._left_over(self.base, claimed, files)
         self.findings += self._of_files(in_file_order(problems))
-        self.findings += dear_together(self.reviewed)
+        self.findings += avoidable_together(self.reviewed)
         return self._made()
 
     def _made(self) -> Review:
@@ -148,7 +148,7 @@ class _Reviewer(msgspec.Struct):
         after = endpoint_of(stack, _identity(one), self._prices(one.spec.region))
         self.reviewed.append(Reviewed(key=key, fate=fate, after=after))
         self.findings += never_fitting(key, after, one)
-        self.findings += dear(key, stack, after)
+        self.findings += avoidable_costs(key, stack, after)
 
     def _compared(self, key: str, one: LoadedSpec, update: Update, base: BaseStack) -> None:
         prices, template = self._prices(one.spec.region), base.template
@@ -170,8 +170,8 @@ class _Reviewer(msgspec.Struct):
         self.findings += compared(pair)
         self.findings += library_finding(done)
         self.findings += never_fitting(key, after, one)
-        known = {it.message for it in dear(key, old, before)}
-        self.findings += [it for it in dear(key, new, after) if it.message not in known]
+        known = {it.message for it in avoidable_costs(key, old, before)}
+        self.findings += [it for it in avoidable_costs(key, new, after) if it.message not in known]
 
     def _prices(self, region: str | None) -> Prices:
         found = self.prices.of(region)

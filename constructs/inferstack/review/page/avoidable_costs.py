@@ -40,17 +40,17 @@ _CHARGED = (
         "write `enable_detailed_observability: false` where nobody looks at them",
     ),
 )
-"""Settings of metrics, what is dear about them, and how to turn them off."""
+"""Settings of metrics, what they cost, and how to turn them off."""
 
 
-def dear(key: str, stack: Stack, endpoint: Endpoint) -> Iterator[Finding]:
+def avoidable_costs(key: str, stack: Stack, endpoint: Endpoint) -> Iterator[Finding]:
     """What stands out in one endpoint."""
     for place, message, fix in (*_idle(stack, endpoint), *_settings(stack)):
         yield _finding((key,), place, message, fix)
 
 
 def _finding(keys: tuple[str, ...], place: Place, message: str, fix: str) -> Finding:
-    return Finding(effect="dear", severity="info", endpoints=keys, message=message, fix=fix, place=place)
+    return Finding(effect="costly", severity="info", endpoints=keys, message=message, fix=fix, place=place)
 
 
 Said = tuple[Place, str, str]
@@ -104,7 +104,7 @@ def _settings(stack: Stack) -> Iterator[Said]:
 # ---------------------------------------------------------------- all endpoints together
 
 
-def dear_together(reviewed: Sequence[Reviewed]) -> Iterator[Finding]:
+def avoidable_together(reviewed: Sequence[Reviewed]) -> Iterator[Finding]:
     """What is said once about all endpoints, if there are new ones."""
     new = [it for it in reviewed if it.fate in ("new", "not compared")]
     if new:
