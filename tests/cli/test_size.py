@@ -48,6 +48,8 @@ def test_it_is_data_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     ranked = json.loads(capsys.readouterr().out)
     assert len(ranked) == 24
     assert (ranked[0]["count"], ranked[0]["per_hour"], ranked[0]["objections"]) == (23, "21.62", [])
+    # 21.62 for 60 x 30,000.
+    assert (ranked[0]["per_month"], ranked[0]["per_million"]) == ("15782.6", "12.0111111111")
 
 
 def test_without_prices_it_says_how_to_get_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +87,19 @@ def test_several_numbers_of_users_are_told_apart(capsys: pytest.CaptureFixture[s
     assert "at 1 user, the load was the limit, not the instance" in capsys.readouterr().out
     assert main([*several, "--choose", "base", "--format", "json"]) == 0
     assert [it["users"] for it in json.loads(capsys.readouterr().out)] == [16, 4, 1]
+
+
+def test_what_is_doubted_of_many_configurations_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("first", "second", "third")
+    rows = "".join(f"{name},ml.g5.xlarge,{1200 - at},100,2\n" for at, name in enumerate(names))
+    Path("three.csv").write_text(SEVERAL.splitlines(keepends=True)[0] + rows)
+    for choice, name in (([], "first"), (["--choose", "second"], "second")):
+        assert main(["size", "bert.yaml", "--measurements", "three.csv", *choice]) == 0
+        doubts = [line for line in capsys.readouterr().out.splitlines() if "measure with more" in line]
+        assert doubts == [
+            f"ml.g5.xlarge {name} and 2 more: one number of users only (2): "
+            "measure with more to see whether the rate still rises"
+        ]
 
 
 def test_files_of_single_runs_are_put_together(capsys: pytest.CaptureFixture[str]) -> None:

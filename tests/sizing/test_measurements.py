@@ -136,6 +136,7 @@ EXPORT = (RESULTS / "profile_export_aiperf.json").read_text("utf-8")
         {"request_latency": None},
         {"request_latency": {"p50": float("nan")}},
         {"request_throughput": {"avg": 0}},
+        {"request_throughput": {"avg": [0, [1], 2]}},
         {"input_config": {"endpoint": {"model_names": ["a"]}, "loadgen": {"concurrency": 0}}},
         {"input_config": {"endpoint": {"model_names": ["a"]}, "loadgen": {"concurrency": 10**400}}},
         {"input_config": {"endpoint": {"model_names": [1]}}},
@@ -146,6 +147,7 @@ def test_a_run_of_aiperf_without_answers_is_said(tmp_path, change):
     with pytest.raises(SpecError, match="`request_throughput` does not have the form of its API") as caught:
         read_measurements(file, instance_type="ml.g5.xlarge")
     assert len(str(caught.value)) < 500
+    assert "argument" not in str(caught.value)
 
 
 def test_lines_may_end_as_on_any_machine(tmp_path):

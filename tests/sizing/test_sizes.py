@@ -159,6 +159,16 @@ def test_numbers_of_users_are_compared_only_within_a_configuration():
     assert {it.title for it in found} == {"base", "other"}
 
 
+def test_a_configuration_that_was_measured_more_than_once_is_doubted_if_the_rates_differ():
+    for users in (None, 4):
+        rows = [one(requests=rate, latencies={}, users=users) for rate in (1000, 1049, 1050)]
+        said = (
+            "it was measured more than once, from 1000 to 1050 requests a minute: keep the row that is true"
+        )
+        assert [it.doubts for it in sizes(rows, demand(1), NO_PRICES)] == [(said,)] * 3
+        assert [it.doubts for it in sizes(rows[:2], demand(1), NO_PRICES)] == [(), ()]
+
+
 def test_rows_of_a_configuration_are_told_apart_by_their_users():
     found = sizes([closed(1, 1000), closed(4, 2000), one(requests=5)], demand(1), NO_PRICES)
     assert {it.title for it in found} == {"base, 1 user", "base, 4 users", "base"}

@@ -79,6 +79,19 @@ def test_files_for_different_times_or_the_same_name_do_not_go_together(tmp_path)
         together([day, hour])
     assert "this covers 60 minutes from 00:00, but the first file 1440 minutes" in str(caught.value)
     assert "hour.csv:1:1: IS072: `a` is in" in str(caught.value)
+    minute = read_traffic(written(tmp_path, json.dumps(statistics(1)), "b.json"))
+    with pytest.raises(
+        SpecError, match="this covers 1 minute from 2026-11-23 08:00, but the first file 1440"
+    ):
+        together([day, minute])
+    with pytest.raises(SpecError) as caught:
+        read_traffic(written(tmp_path, json.dumps(statistics(-1)), "b" * 100 + ".json"))
+    assert f"IS072: `{'b' * 60}…` is `-1`" in str(caught.value)
+
+
+def statistics(requests):
+    """A minute, as CloudWatch has it."""
+    return {"Label": "Invocations", "Datapoints": [{"Timestamp": "2026-11-23T08:00:00Z", "Sum": requests}]}
 
 
 def test_a_day_can_be_repeated(tmp_path):

@@ -95,13 +95,13 @@ def _profile(job: str, archive: bytes | None) -> Mapping[str, Any]:
     if archive is not None:
         try:
             with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as files:
-                for member in files:
-                    if member.name.rpartition("/")[2] == _PROFILE and member.size <= _MOST_BYTES:
+                for member in (it for it in files if it.isfile() and it.size <= _MOST_BYTES):
+                    if member.name.rpartition("/")[2] == _PROFILE:
                         file = files.extractfile(member)
                         found = json.loads(file.read()) if file is not None else None
                         if isinstance(found, dict):
                             return found
-        except (tarfile.TarError, OSError, EOFError, ValueError):
+        except (tarfile.TarError, OSError, EOFError, ValueError, RecursionError):
             pass
     message = f"the job's archive in S3 is missing, or has no {_PROFILE}"
     fix = "look at the log of the job"

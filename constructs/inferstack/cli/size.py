@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from inferstack.sizing.sizes import Size, best, demand_of, sizes
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
 _CENT = Decimal("0.01")
+# Costs per hour and month are exact; that of a million requests would have 28 digits.
+_QUOTIENT = Context(prec=12)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -162,13 +164,18 @@ def _lines(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size
 
 
 def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
-    """Those of the best measurement of each configuration, and of the chosen one."""
+    """Those of the best measurement of each configuration, and of the chosen one; each once."""
     told: set[tuple[str, str]] = set()
+    names: dict[str, list[str]] = {}
     for it in fitting:
         configuration = (it.measurement.instance_type, it.measurement.configuration)
         if configuration not in told or it is chosen:
-            yield from (f"{_name(it)}: {doubt}" for doubt in it.doubts)
+            for doubt in it.doubts:
+                of_doubt = names.setdefault(doubt, [])
+                of_doubt.insert(0 if it is chosen else len(of_doubt), _name(it))
         told.add(configuration)
+    for doubt, (first, *others) in names.items():
+        yield f"{first}{f' and {len(others)} more' if others else ''}: {doubt}"
 
 
 def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
@@ -219,7 +226,8 @@ def _json(ranked: Sequence[Size]) -> str:
 
 
 def _fields(size: Size) -> dict[str, Any]:
-    money = {"per_hour": size.per_hour, "per_month": size.per_month, "per_million": size.per_million}
+    per_million = None if size.per_million is None else _QUOTIENT.plus(size.per_million)
+    money = {"per_hour": size.per_hour, "per_month": size.per_month, "per_million": per_million}
     return {
         "configuration": size.measurement.configuration,
         "users": size.measurement.users,

@@ -12,7 +12,7 @@ from typing import Any
 
 from inferstack.problems import FilePlace, SpecError
 from inferstack.problems.words import listed
-from inferstack.sizing.data_files import wrong_form
+from inferstack.sizing.data_files import shown, wrong_form
 from inferstack.sizing.traffic_points import Points
 
 # The year 5138; a larger number is not in seconds.
@@ -84,11 +84,11 @@ def _of_metric_data(data: Mapping[str, Any], _: str, points: Points) -> _Samples
     for result in data["MetricDataResults"]:
         name = str(result.get("Label") or result["Id"])
         if result.get("StatusCode") == "PartialData":
-            points.fault(1, f"`{name}` is only a part of its data", "ask again for a shorter time")
+            points.fault(1, f"{shown(name)} is only a part of its data", "ask again for a shorter time")
         points.named_at.setdefault(name, FilePlace(points.file))
         points.by_name.setdefault(name, {})
         if len(result["Timestamps"]) != len(result["Values"]):
-            raise ValueError(f"`{name}` has not as many `Timestamps` as `Values`")
+            raise ValueError(f"{shown(name)} has not as many `Timestamps` as `Values`")
         for timestamp, value in zip(result["Timestamps"], result["Values"], strict=True):
             yield name, timestamp, value
 

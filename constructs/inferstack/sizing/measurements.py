@@ -342,7 +342,8 @@ def _of_aiperf(export: Mapping[str, Any], reader: _Reader) -> Iterator[Measureme
 
 
 def _positive(value: Any) -> Decimal:
-    number = Decimal(value)
+    # Of a list, `Decimal` would make a number, or complain in its own words.
+    number = Decimal(value) if isinstance(value, str | int | Decimal) else Decimal("NaN")
     if not number.is_finite() or not _LEAST <= number <= _MOST:
         raise ValueError(f"{shown(str(value))} is not a usable number above 0")
     return number

@@ -181,19 +181,22 @@ class _Load(msgspec.Struct, frozen=True):
     """The best rate with more users than these, and how many it takes."""
     before_last: Decimal
     """The best rate with fewer users than the most."""
+    rates: Mapping[int | None, tuple[Decimal, Decimal]]
+    """The lowest and the highest rate with each number of users, None if they were not counted."""
 
     @classmethod
     def of(cls, measured: Sequence[Measurement]) -> "_Load":
         """What some measurements of one configuration tell."""
-        best: dict[int, Decimal] = {}
+        rates: dict[int | None, tuple[Decimal, Decimal]] = {}
         for it in measured:
-            if it.users is not None:
-                best[it.users] = max(it.requests_per_minute, best.get(it.users, Decimal(0)))
+            low, high = rates.get(it.users, (it.requests_per_minute,) * 2)
+            rates[it.users] = min(low, it.requests_per_minute), max(high, it.requests_per_minute)
+        best = {users: high for users, (_, high) in rates.items() if users is not None}
         counts, above, highest = tuple(sorted(best)), {}, (Decimal(0), 0)
         for users in reversed(counts):
             above[users] = highest
             highest = highest if highest[0] > best[users] else (best[users], users)
-        return cls(counts, above, max((best[it] for it in counts[:-1]), default=Decimal(0)))
+        return cls(counts, above, max((best[it] for it in counts[:-1]), default=Decimal(0)), rates)
 
     def title(self, measured: Measurement) -> str:
         """The configuration, with its number of users if there are others."""
@@ -201,8 +204,12 @@ class _Load(msgspec.Struct, frozen=True):
         return name if users is None or len(self.counts) < 2 else f"{name}, {_counted(users)}"
 
     def doubts(self, measured: Measurement) -> Iterator[str]:
-        """Why a measurement may be of the load rather than of the instance."""
+        """Why a measurement may be of the load rather than of the instance, or of something else."""
         users, rate = measured.users, measured.requests_per_minute
+        low, high = self.rates[users]
+        if high >= RISES * low:
+            did = f"from {low:.6g} to {high:.6g} requests a minute"
+            yield f"it was measured more than once, {did}: keep the row that is true"
         if users is None:
             return
         best_above, with_users = self.above[users]

@@ -99,7 +99,7 @@ def together(traffics: Sequence[Traffic]) -> Traffic:
         for name, found in it.requests.items():
             points.file = it.named_at[name].file
             if name in requests:
-                points.fault(1, f"`{name}` is in {named_at[name].file}, too", "keep one of them")
+                points.fault(1, f"{shown(name)} is in {named_at[name].file}, too", "keep one of them")
             if (it.start, it.minutes, it.is_dated) != (first.start, first.minutes, first.is_dated):
                 message = f"this covers {_period(it)}, but the first file {_period(first)}"
                 points.fault(1, message, "let all files cover the same time")
@@ -129,7 +129,8 @@ def repeated(traffic: Traffic, days: int) -> Traffic:
 
 
 def _period(traffic: Traffic) -> str:
-    return f"{traffic.minutes} minutes from {traffic.shown(0)}"
+    minutes = f"{traffic.minutes} minute{'' if traffic.minutes == 1 else 's'}"
+    return f"{minutes} from {traffic.shown(0)}"
 
 
 def _traffic(points: Points, step: int) -> Traffic:
@@ -186,7 +187,8 @@ def _check_header(names: list[str], points: Points) -> None:
     if len(names) == 1:
         raise points.stop("the file names no model", _HEADER)
     for name in sorted({it for it in names if names.count(it) > 1}):
-        points.fault(1, f"the column `{name}` occurs twice" if name else "columns without names", _HEADER)
+        message = f"the column {shown(name)} occurs twice" if name else "columns without names"
+        points.fault(1, message, _HEADER)
     if "" in names and names.count("") == 1:
         points.fault(1, "a column has no name", _HEADER)
     if points.problems:
@@ -241,7 +243,7 @@ def name_problems(traffic: Traffic, required: Collection[str], known: Collection
     for name, place in traffic.named_at.items():
         if name not in options:
             fix = did_you_mean(name, options, f"the specs have {listed(options, last='and')}")
-            yield Problem(place, f"no spec has `{name}`", fix, OTHER_TRAFFIC)
+            yield Problem(place, f"no spec has {shown(name)}", fix, OTHER_TRAFFIC)
     file = next(iter(traffic.named_at.values())).file
     for name in required:
         if name not in traffic.requests:

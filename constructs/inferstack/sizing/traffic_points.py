@@ -65,7 +65,7 @@ class Points(msgspec.Struct):
             )
             return None
         if time.second or time.microsecond:
-            self.fault(line, f"`{text}` is not at a full minute", "count the requests of whole minutes")
+            self.fault(line, f"{shown(text)} is not at a full minute", "count the requests of whole minutes")
             return None
         self.form = form
         return time
@@ -81,7 +81,7 @@ class Points(msgspec.Struct):
             number = Decimal("NaN")
         if not number.is_finite() or not 0 <= number <= _MOST_REQUESTS:
             fix = f"write requests per minute: a number from 0 to {_MOST_REQUESTS:,}"
-            self.fault(line, f"`{name}` is {shown(text)}", fix)
+            self.fault(line, f"{shown(name)} is {shown(text)}", fix)
             return None
         # The same few numbers occur again and again in a large file.
         self._numbers[text] = number
@@ -91,7 +91,7 @@ class Points(msgspec.Struct):
         """Adds a point, unless there is one for the same name and time."""
         points = self.by_name.setdefault(name, {})
         if time in points:
-            message = f"`{name}` has {self.shown(time)} twice, first on line {self.lines[time]}"
+            message = f"{shown(name)} has {self.shown(time)} twice, first on line {self.lines[time]}"
             self.fault(line, message, self.fix_of_twice)
             return
         points[time] = requests
@@ -144,7 +144,7 @@ class Points(msgspec.Struct):
             missing = [it for it in times if it not in points]
             if missing:
                 more = f" and {len(missing) - 1} more times" if len(missing) > 1 else ""
-                message = f"`{name}` has nothing at {self.shown(missing[0])}{more}"
+                message = f"{shown(name)} has nothing at {self.shown(missing[0])}{more}"
                 self.fault(self.named_at[name].line, message, "write 0 where there were no requests")
 
 

@@ -48,12 +48,23 @@ def packed(name: str, content: bytes) -> bytes:
     return archive.getvalue()
 
 
+def linked(name: str) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as files:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = tarfile.SYMTYPE, "elsewhere.json"
+        files.addfile(member)
+    return archive.getvalue()
+
+
 ARCHIVES = {
     "missing": None,
     "no archive": b"no archive",
     "without the file": packed("other.json", b"{}"),
     "with a file that is no JSON": packed("a/profile_export_aiperf.json", b"{"),
     "with a file that is a list": packed("a/profile_export_aiperf.json", b"[]"),
+    "with a file of nothing but brackets": packed("a/profile_export_aiperf.json", b"[" * 200_000),
+    "with a link in place of the file": linked("a/profile_export_aiperf.json"),
     "cut off": packed("a/profile_export_aiperf.json", b"{}")[:40],
 }
 
