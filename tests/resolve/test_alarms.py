@@ -371,6 +371,7 @@ def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() ->
         ("SM_VLLM_MODEL", 0),
         ("SM_NUM_GPUS", 0),
         ("NIM_MAX_MODEL_LEN", 0),
+        ("NGC_API_KEY", 0),
         ("OPTION_ENTRYPOINT", 1),
         ("MODEL", 1),
     ],

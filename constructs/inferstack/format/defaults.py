@@ -196,6 +196,7 @@ that they take by default. The CUDA context and CUDA graphs come on top of it. M
 the same whatever the traffic, so an alarm on it would never stop.
 """
 VARIABLES_OF_GPU_MEMORY_TAKERS = (
+    "NGC_API_KEY",
     "NIM_",
     "OPTION_GPU_MEMORY_UTILIZATION",
     "OPTION_MAX_MODEL_LEN",

@@ -60,25 +60,30 @@ def _component_policies(
 
 
 @error("IS611", _ROUTING)
-def size_goes_with_type(spec: ModelSpec) -> Iterator[Problem]:
-    """The size of a traffic shift must match its type.
+def shift_has_its_size(spec: ModelSpec) -> Iterator[Problem]:
+    """A traffic shift in steps needs a size: `canary_size` for `CANARY`, `linear_step_size` for `LINEAR`."""
+    for policy in _blue_green(spec):
+        routing = policy.traffic_routing_configuration
+        key = _SIZE_OF.get(routing.type)
+        if key is not None and getattr(routing, key) is None:
+            fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
+            message = f"{routing.type} is missing `{key}`, which says how much traffic moves first"
+            yield Problem(_ROUTE, message, fix, lacks=key)
 
-    `CANARY` needs `canary_size`, `LINEAR` `linear_step_size`, `ALL_AT_ONCE` neither.
+
+@warning("IS635", _ROUTING)
+def size_is_of_the_type(spec: ModelSpec) -> Iterator[Problem]:
+    """A traffic shift should not have the size of another type.
+
+    AWS does not say whether such a size is refused or ignored.
     """
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
         for kind, key in _SIZE_OF.items():
             found = getattr(routing, key)
-            if found is None and routing.type == kind:
-                fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
-                message = f"{kind} is missing `{key}`, which says how much traffic moves first"
-                yield Problem(_ROUTE, message, fix, lacks=key)
-            elif found is not None and routing.type != kind and not is_opaque(routing.type):
-                yield Problem(
-                    (*_ROUTE, key),
-                    f"`{key}` cannot be used with {routing.type}",
-                    f"remove it, or write `type: {kind}`",
-                )
+            if found is not None and routing.type != kind and not is_opaque(routing.type):
+                fix = f"remove it, or write `type: {kind}`"
+                yield Problem((*_ROUTE, key), f"`{key}` is not for {routing.type}", fix)
 
 
 @error("IS612", _ROUTING)
