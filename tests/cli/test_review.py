@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from msgspec.structs import replace
 from support.hostile import LIVE, Page, by_github, by_markdown_it, command_in
 from support.hostile_specs import for_hostile_specs, reviewed
 from support.resolving import BASES, merged
@@ -18,7 +19,8 @@ from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import LONGEST, markdown
 from inferstack.cli.review.text import text
 from inferstack.problems import on_one_line
-from inferstack.review.page import Review, review
+from inferstack.review.page import Finding, Quota, Review, review
+from inferstack.review.page.data import Place
 
 OURS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code", "br"}
 FOLDED = {"details", "summary", "ul", "li", "pre", "blockquote"}
@@ -58,6 +60,28 @@ def test_without_a_base_it_says_what_will_exist(one: Path, capsys: pytest.Captur
 def test_nothing_changes(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--base", "base") == 0
     assert capsys.readouterr().out == "1 endpoint against `base`: 1 unchanged\n\nnothing changes: one\n"
+
+
+def test_nothing_is_said_to_change_only_where_all_specs_can_be_read(
+    one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one.with_name("two.yaml").write_text("kind: [")
+    assert run("--base", "base") == 1
+    assert "\nunchanged: one\n" in capsys.readouterr().out
+
+
+def test_what_the_spec_ignores_is_counted(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(one, variant={"initial_instance_count": 3}, ignore=["IS870"])
+    assert run("--base", "base") == 0
+    assert "1 endpoint against `base`: 1 updated; 1 ignored\n" in capsys.readouterr().out
+    assert run("--base", "base", "--format", "html") == 0
+    assert "No errors, no warnings but 1 ignored</h1>" in capsys.readouterr().out
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    ends = [line for case in CASES for line in text(case.review()).splitlines()]
+    assert [line for line in ends if re.match(r"\s*(%|ms|s|GiB|MB)\b", line)] == []
+    assert not any("\N{NO-BREAK SPACE}" in line for line in ends)
 
 
 def test_what_changes_is_said_and_that_there_is_no_more(
@@ -183,6 +207,27 @@ def test_a_comment_is_never_too_long_and_says_what_was_cut(count: int, tmp_path:
     assert made.count("```") % 2 == 0
     assert ("folded parts are left out" in made) == (count > 20)
     assert (re.search(r"^… and \d+ more$", made, re.MULTILINE) is not None) == (count > 60)
+
+
+def test_a_comment_fits_whatever_is_long(tmp_path: Path) -> None:
+    found = many_endpoints(400, tmp_path)
+    finding = Finding(
+        effect="advice", severity="warning", endpoints=(), message="a" * 500, place=Place("specs/one.yaml")
+    )
+    quota = Quota(
+        name="ml.g5.xlarge for endpoint usage",
+        account=None,
+        region="us-east-1",
+        instances=1,
+        while_updating=2,
+        endpoints=(found.endpoints[0].key,),
+    )
+    notes = tuple(f"main: specs/{it}.yaml has errors, such as IS101: not compared" for it in range(500))
+    full = replace(found, notes=notes, findings=(finding,) * 500, quotas=(quota,) * 500)
+    made = markdown(full)
+    assert len(made.encode()) <= LONGEST
+    assert made.count("… and ") == 4
+    assert "folded parts are left out" in made
 
 
 def test_a_picture_shows_endpoints_variants_and_components() -> None:

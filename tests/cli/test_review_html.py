@@ -83,7 +83,7 @@ def test_every_shape_of_endpoint_has_a_page() -> None:
         told = " ".join(of(found, it.key, ""))
         names = [*it.after.containers, *it.after.components, *it.after.fleets]
         assert [one.name for one in names if one.name not in told] == []
-        assert "serverless:" in told or it.after.hosting != "serverless"
+        assert "serverless, 2,048 MB" in told or it.after.hosting != "serverless"
 
 
 def test_every_link_within_a_page_leads_somewhere() -> None:

@@ -184,6 +184,17 @@ def test_a_folder_of_specs_stands_for_the_one_under_review() -> None:
     assert found.endpoints[0].compared_with == "before/model_specs:specs/one.yaml"
 
 
+def test_only_a_template_of_what_is_gone_can_be_removed() -> None:
+    put("before")
+    put("specs")
+    assert main(["render", "specs", "--out", "templates"]) == 0
+    Path("specs/one.yaml").unlink()
+    put("specs", "two")
+    fixes = [it.fix for base in ("before", "templates") for it in review("specs", base).findings if it.code]
+    delete = "delete its stack: `aws cloudformation delete-stack --stack-name one`"
+    assert fixes == [delete, f"{delete}; if that is done, remove this template"]
+
+
 def test_stages_are_compared_with_their_own() -> None:
     put("specs", **STAGED, variant=THREE)
     put("before", **STAGED)
@@ -234,9 +245,11 @@ def test_a_template_of_another_kind_of_stack_is_not_compared_with() -> None:
 
 def test_specs_of_the_base_with_errors_are_not_compared_with() -> None:
     put("specs")
+    put("specs", "two")
     put("before", variant={"instance_typ": "ml.m5.large"})
     found = review("specs", "before")
-    assert fates(found) == {"one": "new"}
+    # What had errors may have been deployed before; only of the other one is it known that it is new.
+    assert fates(found) == {"one": "not compared", "two": "new"}
     assert found.notes == ("before: specs/one.yaml has errors, such as IS101: not compared",)
 
 

@@ -22,8 +22,9 @@ from inferstack.facts.scaling import instance_counts
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 from inferstack.review import Fate
 from inferstack.review.page import Finding, Review, review
-from inferstack.review.page.data import Placement
+from inferstack.review.page.data import Placement, Serverless
 from inferstack.review.page.effects import EFFECTS, MEANINGS, WORST_FIRST
+from inferstack.review.page.parts.fleets import serverless_text
 from inferstack.review.page.parts.permissions import _WORDS, few
 from inferstack.review.page.parts.scaling import PREDEFINED
 from inferstack.review.page.parts.stack import readable
@@ -347,6 +348,67 @@ def test_alarms_that_are_gone_are_loosened() -> None:
     one = {"alarms": {"defaults": False, "rules": [RULE]}}
     [gone] = found(changed("single", one, {"alarms": False, "dashboard": False}), "alarms-loosened")
     assert gone.code == "IS893"
+    assert gone.message == (
+        "an alarm is removed: Average of CPUUtilization of AllTraffic reaches 80 % of 48 vCPUs for 5 minutes"
+    )
+
+
+def test_what_one_line_changes_for_several_parts_is_told_once() -> None:
+    whole = yaml.safe_load((ROOT / "model_specs/travel-chat.yaml").read_text("utf-8"))
+    looser = {**whole, "alarms": {**whole["alarms"], "rules": []}}
+    looser["alarms"]["rules"] = [{"metric": "ModelLatency", "statistic": "p99", "threshold": "9 s"}]
+    looser["alarms"]["rules"][0] |= {"evaluation_periods": 5}
+    told = [it.message for it in of_change(whole, looser).findings if it.effect == "alarms-loosened"]
+    assert told[1:] == [
+        "the alarm on ModelLatency of `llama2-europe` and `llama2-america`: its threshold is further away"
+    ]
+    assert told[0].startswith(
+        "2 alarms are removed: Average of GPUMemoryUtilizationNormalized of llama2-europe and "
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (
+            {"metric": "SageMakerVariantInvocationsPerInstance", "target_value": 1500},
+            "1,500 requests a minute per instance",
+        ),
+        (
+            {"metric": "SageMakerVariantInvocationsPerInstance", "target_value": 1},
+            "1 request a minute per instance",
+        ),
+        (
+            {"metric": "CPUUtilization", "target_value": 2880, "disable_scale_in": True},
+            "60 % CPUUtilization (only adds)",
+        ),
+    ],
+)
+def test_what_scaling_aims_at_is_said_in_words(policy: dict[str, Any], said: str) -> None:
+    write_spec(
+        Path("one.yaml"),
+        spec("one", autoscaling={"min_capacity": 1, "max_capacity": 4, "policies": [policy]}),
+    )
+    [endpoint] = review("one.yaml", region="us-east-1").endpoints
+    assert endpoint.after is not None
+    assert [it.aims for it in endpoint.after.scaling] == [(f"aiming at {said}",)]
+
+
+def test_serverless_settings_that_only_the_deployment_knows_are_said_to_be_unknown() -> None:
+    assert (
+        serverless_text(Serverless(None, 20, None))
+        == "serverless, an unknown number of MB, 20 requests at once"
+    )
+    assert serverless_text(Serverless(2048, 20, 2)).endswith("20 requests at once, 2 of them always ready")
+
+
+def test_where_no_connection_leads_anywhere_the_internet_is_not_named() -> None:
+    whole = merged(yaml.safe_load(BASES["single"]), {"model": {"enable_network_isolation": True}})
+    write_spec(Path("one.yaml"), whole)
+    [endpoint] = review("one.yaml").endpoints
+    assert endpoint.after is not None
+    network = [it.sentence for it in endpoint.after.protections if it.topic == "network"]
+    assert network == ["`Model` is in no VPC", "containers of `Model` have no network"]
 
 
 STATEMENT = {"sid": "Own", "action": ["s3:GetObject"], "resource": ["arn:aws:s3:::data/a/*"]}

@@ -331,13 +331,15 @@ def _folder(template: PreviousTemplate) -> str | None:
     return None if source is None else Path(source).parent.as_posix()
 
 
+def delete_stack(name: str) -> str:
+    """How to delete the stack of an endpoint that no spec makes any more."""
+    return f"delete its stack: `aws cloudformation delete-stack --stack-name {stack_name(name)}`"
+
+
 def _problem(template: PreviousTemplate, name: str) -> Problem:
     message = (
         f"no spec makes the endpoint `{name}` any more ({template.source_of(ENDPOINT)} did): if it was "
         "deployed, it stays and costs money"
     )
-    fix = (
-        f"delete its stack: `aws cloudformation delete-stack --stack-name {stack_name(name)}`; if that is "
-        "done, remove this template"
-    )
+    fix = f"{delete_stack(name)}; if that is done, remove this template"
     return Problem(FilePlace(template.file), message, fix, LEFT_OVER, Severity.WARNING)

@@ -37,6 +37,7 @@ class Gone(NamedTuple):
     fate: Fate
     type: str | None
     """None for resources that no spec has made."""
+    logical_ids: tuple[str, ...]
     problem: Problem
 
 
@@ -49,14 +50,15 @@ def what_goes(update: Update) -> Iterator[Gone]:
             names = [it.logical_id for it in own if (_place(update, it), it.type) == (path, type_name)]
             message = f"{listed(names, last='and')} ({type_name}) {verbs[len(names) > 1]}"
             fix = "make sure that nobody needs what is there now, or keep what the spec said about it"
-            yield Gone(fate, type_name, Problem(path, message, fix, codes.GONE))
+            yield Gone(fate, type_name, tuple(names), Problem(path, message, fix, codes.GONE))
         others = [f"`{it.logical_id}` ({it.type})" for it in gone if it not in own]
         if others:
             message = f"{listed(others, last='and', quote='')} {verbs[len(others) > 1]}: no spec has made it"
             fix = (
                 "if an app adds it to the stack, compare with `cdk diff`; else move it to another stack first"
             )
-            yield Gone(fate, None, Problem((), message, fix, codes.GONE))
+            ids = tuple(it.logical_id for it in gone if it not in own)
+            yield Gone(fate, None, ids, Problem((), message, fix, codes.GONE))
 
 
 def _is_ours(resources: Resources, change: Change) -> bool:

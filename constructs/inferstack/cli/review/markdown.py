@@ -13,8 +13,12 @@ from inferstack.review.page import Finding, Quota, Review, Reviewed, Total
 
 LONGEST = 60_000
 """Bytes of the whole. GitHub takes 65,536 characters a comment; who writes it may add something."""
-_FOR_ROWS = 20_000
-"""Bytes of a table, so that a long one leaves room for the next."""
+_FOR_ENDPOINTS, _FOR_FINDINGS, _FOR_QUOTAS, _FOR_NOTES = 18_000, 22_000, 8_000, 4_000
+"""Bytes of each table, and of notes, so that a long one leaves room for the next."""
+_FOR_DETAILS = 20_000
+"""Bytes of the details of one endpoint."""
+_FOR_LAST_LINE = 200
+"""Bytes to say what was cut."""
 _MARKS = {"error": "**error**", "warning": "warning", "info": "info"}
 
 
@@ -24,7 +28,7 @@ def markdown(review: Review) -> str:
     parts += [
         "\n".join(it) for it in (_table(review), _unchanged(review), _findings(review), _quotas(review)) if it
     ]
-    parts += [_note(it) for it in review.notes]
+    parts += _fitting_rows(map(_note, review.notes), _FOR_NOTES)
     details = [_details(it) for it in words.touched(review) if it.after is not None]
     picture = diagram(review)
     if picture is not None:
@@ -37,22 +41,21 @@ def _size(text: str) -> int:
 
 
 def _fitting_parts(details: Sequence[str], taken: int) -> Iterator[str]:
-    left_out = 0
+    left_out, room = 0, LONGEST - taken - _FOR_LAST_LINE
     for part in details:
-        taken += _size(part)
-        if taken > LONGEST:
+        if _size(part) > room:
             left_out += 1
-            taken -= _size(part)
         else:
+            room -= _size(part)
             yield part
     if left_out:
-        yield f"… {left_out} folded parts are left out, for the length of a comment; `--format json` has them"
+        parts = "1 folded part is" if left_out == 1 else f"{left_out} folded parts are"
+        yield f"… {parts} left out, for the length of a comment; `--format html` and `json` have everything"
 
 
-def _fitting_rows(rows: Iterable[str]) -> Iterator[str]:
+def _fitting_rows(rows: Iterable[str], room: int) -> Iterator[str]:
     """As many rows as there is room for; if some are left out, the last line says how many."""
     every = list(rows)
-    room = _FOR_ROWS
     for index, row in enumerate(every):
         room -= _size(row)
         if room < 0:
@@ -86,7 +89,7 @@ def _table(review: Review) -> list[str]:
     header = _header(
         "Endpoint", "", "Instances: min-start-max", f"{words.currency_of(review)} an hour".strip()
     )
-    return [*header, *_fitting_rows(rows)]
+    return [*header, *_fitting_rows(rows, _FOR_ENDPOINTS)]
 
 
 def _unchanged(review: Review) -> list[str]:
@@ -109,7 +112,8 @@ def _total_row(it: Total) -> str:
 
 def _findings(review: Review) -> list[str]:
     found = words.findings_of(review)
-    return [*_header("", "Where", "What"), *_fitting_rows(map(_finding, found))] if found else []
+    rows = _fitting_rows(map(_finding, found), _FOR_FINDINGS)
+    return [*_header("", "Where", "What"), *rows] if found else []
 
 
 def _finding(it: Finding) -> str:
@@ -133,8 +137,8 @@ def _quotas(review: Review) -> list[str]:
     found = words.quotas_of(review)
     if not found:
         return []
-    rows = [*_header("Quota", "Needed", "While updating", "Where"), *_fitting_rows(map(_quota, found))]
-    return [_folded("Quotas", "\n".join(rows))]
+    rows = _fitting_rows(map(_quota, found), _FOR_QUOTAS)
+    return [_folded("Quotas", "\n".join([*_header("Quota", "Needed", "While updating", "Where"), *rows]))]
 
 
 def _quota(it: Quota) -> str:
@@ -146,4 +150,4 @@ def _details(it: Reviewed) -> str:
         return ""
     lines = [("changes", f"{words.resources_text(it)}; {words.ending(it)}")] if it.changes else []
     rows = [f"- {label}: {escaping.markdown(said)}" for label, said in (*lines, *words.lines_of(it.after))]
-    return _folded(html_code(it.key), "\n".join(_fitting_rows(rows)))
+    return _folded(html_code(it.key), "\n".join(_fitting_rows(rows, _FOR_DETAILS)))

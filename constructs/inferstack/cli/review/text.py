@@ -1,5 +1,6 @@
 """The review for people at a terminal with 80 columns: what it is about first, details last."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
@@ -11,6 +12,8 @@ from inferstack.review.page import Finding, Review, Reviewed, Total
 
 _WIDTH = 80
 _LABEL = 12
+_BEFORE_UNIT = re.compile(r"(?<=[0-9]) (?=(?:%|s|ms|MB|GiB)(?![\w-]))")
+_UNBROKEN = "\N{NO-BREAK SPACE}"
 _COLORS = {"error": "red", "warning": "yellow", "info": "bold"}
 
 
@@ -109,7 +112,7 @@ def _line(label: str, said: str) -> Iterator[str]:
 
 def _wrapped(said: str, first: str, others: str) -> Iterator[str]:
     lines = textwrap.wrap(
-        on_one_line(said),
+        _BEFORE_UNIT.sub(_UNBROKEN, on_one_line(said)),
         width=_WIDTH,
         initial_indent=first,
         subsequent_indent=others,
@@ -117,4 +120,4 @@ def _wrapped(said: str, first: str, others: str) -> Iterator[str]:
         break_long_words=False,
     )
     # Only a line shows whether a CI system would take it for a command.
-    yield from map(printable, lines)
+    yield from (printable(line.replace(_UNBROKEN, " ")) for line in lines)

@@ -6,7 +6,9 @@ from itertools import groupby
 from inferstack.problems.words import listed
 from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
 from inferstack.review.page.outcome import Finding, Quota, Review, Reviewed
+from inferstack.review.page.parts.alarms import alike, sentence_of_all
 from inferstack.review.page.parts.capacity import counted
+from inferstack.review.page.parts.fleets import serverless_text
 from inferstack.review.update import Fate
 
 Line = tuple[str, str]
@@ -40,8 +42,15 @@ def verdict(review: Review) -> str:
         for severity in ("error", "warning")
         if (many := sum(it.severity == severity and it.ignored is None for it in findings_of(review)))
     ]
+    if ignored := ignored_in(review):
+        counts.append(f"{ignored} ignored")
     against = "" if review.base is None else f" against `{review.base}`"
     return "; ".join([f"{count}{against}" + (f": {', '.join(said)}" if said else ""), *counts])
+
+
+def ignored_in(review: Review) -> int:
+    """How many findings the specs ignore: a reviewer may see that otherwise."""
+    return sum(it.ignored is not None for it in findings_of(review))
 
 
 def touched(review: Review) -> list[Reviewed]:
@@ -54,7 +63,9 @@ def unchanged(review: Review) -> str | None:
     names = [it.key for it in review.endpoints if it.fate == "unchanged"]
     if not names:
         return None
-    others = "nothing changes" if len(names) == len(review.endpoints) else "unchanged"
+    # What a spec with errors changes is not known.
+    is_all = len(names) == len(review.endpoints) and not review.failed
+    others = "nothing changes" if is_all else "unchanged"
     return f"{others}: {listed(names, last='and', quote='')}"
 
 
@@ -174,12 +185,9 @@ def _alarms(endpoint: Endpoint) -> Iterator[str]:
     """The alarms, those that are alike for several parts on one line; whom all tell, once."""
     tells = {it.tells for it in endpoint.alarms}
     whom = tells.pop() if len(tells) == 1 and len(endpoint.alarms) > 1 else None
-    alike: dict[str, list[str]] = {}
-    for it in endpoint.alarms:
-        sentence = it.sentence if whom is None else it.sentence.removesuffix(f"; {whom}")
-        alike.setdefault(sentence.replace(f" of {it.of} ", " of \0 ", 1), []).append(it.of)
-    for sentence, parts in alike.items():
-        yield sentence.replace("\0", listed(list(dict.fromkeys(parts)), last="and", quote=""))
+    for those in alike(endpoint.alarms):
+        sentence = sentence_of_all(those)
+        yield sentence if whom is None else sentence.removesuffix(f"; {whom}")
     if whom is not None:
         yield f"each {whom}"
 
@@ -201,10 +209,10 @@ def _component(it: Component) -> str:
     wanted = [
         *([_accelerators(it.needs.accelerators)] if it.needs.accelerators else []),
         *([f"{it.needs.vcpus:g} vCPUs"] if it.needs.vcpus else []),
-        *([f"{it.needs.host_memory_mib / 1024:.4g} GiB host memory"] if it.needs.host_memory_mib else []),
+        *([f"{it.needs.host_memory_mib / 1024:,.4g} GiB host memory"] if it.needs.host_memory_mib else []),
     ]
-    each = f", each with {listed(wanted, last='and', quote='')}"
-    return f"`{it.name}`{adapter}: {counted(it.copies)}{each}{placing(it)}"
+    needs = f"{'' if it.copies.max == 1 else ', each'} with {listed(wanted, last='and', quote='')}"
+    return f"`{it.name}`{adapter}: {counted(it.copies)}{needs}{placing(it)}"
 
 
 _STRATEGIES = {"SPREAD": "spread over the instances", "BINPACK": "packed onto few instances"}
@@ -233,15 +241,16 @@ def _accelerators(count: float) -> str:
 
 def _fleet(fleet: Fleet) -> str:
     shadow = " (shadow)" if fleet.is_shadow else ""
-    serverless = fleet.serverless
-    if serverless is not None:
-        ready = serverless.provisioned_concurrency
-        more = f", {ready} always ready" if ready else ""
-        size = f"{serverless.memory_mb} MB, {serverless.max_concurrency} requests at once{more}"
-        return f"`{fleet.name}`{shadow}: serverless, {size}"
-    types = listed(fleet.instance_types, last="or", quote="")
+    if fleet.serverless is not None:
+        return f"`{fleet.name}`{shadow}: {serverless_text(fleet.serverless)}"
     counts = "an unknown number of" if not fleet.is_certain else f"{fleet.instances} x"
-    return f"`{fleet.name}`{shadow}: {counts} {types}" + (f" ({fleet.hardware})" if fleet.hardware else "")
+    return f"`{fleet.name}`{shadow}: {counts} {listed(_types_with_hardware(fleet), last='or', quote='')}"
+
+
+def _types_with_hardware(fleet: Fleet) -> list[str]:
+    """The instance types; the preferred one with what it has."""
+    preferred, *others = fleet.instance_types or ("unknown instances",)
+    return [f"{preferred} ({fleet.hardware})" if fleet.hardware else preferred, *others]
 
 
 def _capacity(fleet: Fleet) -> Iterator[str]:
@@ -255,7 +264,12 @@ def _capacity(fleet: Fleet) -> Iterator[str]:
 def _placement(it: Placement) -> str:
     used = [one for one in it.layouts if one.copies]
     if not used:
-        return f"no copies on {it.instances} instance{'' if it.instances == 1 else 's'}"
+        on = (
+            f" on {it.instances} instance{'' if it.instances == 1 else 's'}"
+            if it.instances
+            else ", no instances"
+        )
+        return f"no copies{on}"
     said = ", ".join(_layout(one) for one in used)
     idle = it.instances - it.needed
     rest = f", {idle} with nothing" if idle > 0 else ""

@@ -49,6 +49,8 @@ class Base(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     is_folder: bool = True
     """False for a single template, which a single spec is compared with whatever its name."""
+    wrong: frozenset[str] = frozenset()
+    """The spec files with errors, as they are called under review: what they made is not known."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,19 +105,19 @@ def _of_folder(folder: Path, asked: Question) -> Base:
 def _rendered(title: str, files: Sequence[_SpecFile], folder: Path, asked: Question) -> Base:
     """The stacks that the specs make; ``folder`` is where another version would render them."""
     stacks: list[BaseStack] = []
-    notes: list[str] = []
+    errors: dict[str, Problem] = {}
     for one in files:
         try:
             made, problems = check_document(read_document(one.file), stage=asked.stage, region=asked.region)
         except SpecError as error:
             made, problems = [], list(error.problems)
         stacks += [_stack(title, one, it) for it in made]
-        wrong = [it for it in problems if it.severity == "error"]
-        if wrong:
-            notes.append(f"{title}: {one.name} has errors, such as {wrong[0].code}: not compared")
-    if asked.program is None:
-        return Base(title, tuple(stacks), notes=tuple(notes))
-    return _by_program(asked.program, Base(title, tuple(stacks), notes=tuple(notes)), files, folder, asked)
+        wrong = next((it for it in problems if it.severity == "error"), None)
+        if wrong is not None:
+            errors[one.name] = wrong
+    notes = (f"{title}: {name} has errors, such as {it.code}: not compared" for name, it in errors.items())
+    base = Base(title, tuple(stacks), notes=tuple(notes), wrong=frozenset(errors))
+    return base if asked.program is None else _by_program(asked.program, base, files, folder, asked)
 
 
 def _stack(title: str, one: _SpecFile, loaded: LoadedSpec) -> BaseStack:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
 from inferstack.check.load import LoadedSpec
@@ -15,15 +16,16 @@ from inferstack.resolve.async_inference import BUCKET_TYPE, TOPIC_TYPE
 from inferstack.resolve.dashboard import DASHBOARD_TYPE
 from inferstack.review import deployed
 from inferstack.review.against import every_update_problem
-from inferstack.review.page.data import Container, Cost, Endpoint, Fleet, Place, Scaling
+from inferstack.review.page.data import Alarm, Container, Cost, Endpoint, Fleet, Place, Scaling
 from inferstack.review.page.effects import EFFECTS
 from inferstack.review.page.outcome import Cause, Finding, ResourceChange
-from inferstack.review.page.parts.alarms import loosened
+from inferstack.review.page.parts.alarms import alike, loosened, parts_of, sentence_of_all
 from inferstack.review.page.parts.capacity import counted
+from inferstack.review.page.parts.fleets import serverless_text
 from inferstack.review.page.parts.protections import lowered
 from inferstack.review.page.parts.stack import Stack
 from inferstack.review.page.widened import role_findings
-from inferstack.review.removed import what_goes
+from inferstack.review.removed import Gone, what_goes
 from inferstack.review.update import Change, Fate, Update, compare
 from inferstack.texts.s3_urls import location_of
 
@@ -75,13 +77,23 @@ def update_findings(pair: Pair) -> Iterator[Finding]:
     gone = {it.problem.message: it for it in what_goes(pair.update)}
     reasons = reasons_to_ignore(pair.loaded)
     for problem in every_update_problem(pair.loaded, pair.update):
-        effect = EFFECTS[problem.code]
+        effect, said = EFFECTS[problem.code], problem
         goes = gone.get(problem.message)
         if goes is not None and goes.type in _ALARMS:
-            effect = "alarms-loosened"
+            effect, said = "alarms-loosened", replace(problem, message=_alarms_gone(pair, goes))
         elif goes is not None and goes.fate is Fate.REPLACED:
             effect = "replaced"
-        yield finding_of(problem, effect, pair.key, ignored=reasons.get(problem.code))
+        yield finding_of(said, effect, pair.key, ignored=reasons.get(problem.code))
+
+
+def _alarms_gone(pair: Pair, goes: Gone) -> str:
+    """When they went off, which says more than the names of resources."""
+    found = [it for it in pair.before.alarms if it.logical_id in goes.logical_ids]
+    if len(found) != len(goes.logical_ids):
+        return goes.problem.message
+    said = [sentence_of_all(those).partition("; tells ")[0] for those in alike(found)]
+    are = "an alarm is" if len(found) == 1 else f"{len(found)} alarms are"
+    return f"{are} {goes.fate}: {'; '.join(said)}"
 
 
 def reasons_to_ignore(loaded: LoadedSpec) -> dict[str, str]:
@@ -111,26 +123,35 @@ def finding_of(problem: Problem, effect: str, endpoint: str | None, *, ignored: 
 
 
 def _alarms(pair: Pair) -> Iterator[Finding]:
-    """Alarms that stay and change: a warning where they tell later, or fewer."""
+    """Alarms that stay and change: a warning where they tell later, or fewer. What changes alike for several
+    parts, by one line of the spec, is told once.
+    """
     old = {it.logical_id: it for it in pair.before.alarms}
-    before, after = (it.of_type(ALARM_TYPE) for it in (pair.old, pair.new))
+    moved: dict[tuple[str, str, str, str, Place], list[Alarm]] = {}
     for alarm in pair.after.alarms:
-        was, at = old.get(alarm.logical_id), alarm.logical_id
-        ways: list[str] = []
-        if at in before and at in after:
-            ways = list(loosened((pair.old, before[at]), (pair.new, after[at])))
-        if was is None or ((was.when, was.tells) == (alarm.when, alarm.tells) and not ways):
-            continue
-        why = f": {listed(ways, last='and', quote='')}" if ways else ""
+        was = old.get(alarm.logical_id)
+        why = "" if was is None else listed(_ways(pair, alarm.logical_id), last="and", quote="")
+        if was is not None and (why or (was.when, was.tells) != (alarm.when, alarm.tells)):
+            told = [it.when if was.tells == alarm.tells else f"{it.when}; {it.tells}" for it in (was, alarm)]
+            moved.setdefault((alarm.metric, why, told[0], told[1], alarm.place), []).append(alarm)
+    for (metric, why, before, after, place), those in moved.items():
         yield Finding(
-            effect="alarms-loosened" if ways else "changed",
-            severity="warning" if ways else "info",
+            effect="alarms-loosened" if why else "changed",
+            severity="warning" if why else "info",
             endpoints=(pair.key,),
-            message=f"the alarm on {alarm.metric} of `{alarm.of}`{why}",
-            before=was.when if was.tells == alarm.tells else f"{was.when}; {was.tells}",
-            after=alarm.when if was.tells == alarm.tells else f"{alarm.when}; {alarm.tells}",
-            place=alarm.place,
+            message=f"the alarm on {metric} of {parts_of(those)}" + (f": {why}" if why else ""),
+            before=before,
+            after=after,
+            place=place,
         )
+
+
+def _ways(pair: Pair, logical_id: str) -> list[str]:
+    """In which ways an alarm on a metric is looser."""
+    before, after = (it.of_type(ALARM_TYPE).get(logical_id) for it in (pair.old, pair.new))
+    if before is None or after is None:
+        return []
+    return list(loosened((pair.old, before), (pair.new, after)))
 
 
 def _lowered(pair: Pair) -> Iterator[Finding]:
@@ -189,13 +210,7 @@ def _fleet(fleet: Fleet) -> str:
     types = listed(fleet.instance_types, last="or", quote="")
     if fleet.instances is not None:
         return f"{fleet.instances} x {types}"
-    found = fleet.serverless
-    if found is None:
-        return "unknown"
-    ready = (
-        "" if not found.provisioned_concurrency else f", {found.provisioned_concurrency} of them always ready"
-    )
-    return f"serverless with {found.memory_mb} MB, {found.max_concurrency} requests at once{ready}"
+    return "unknown" if fleet.serverless is None else serverless_text(fleet.serverless)
 
 
 def _components(pair: Pair) -> Iterator[Finding]:
@@ -274,9 +289,9 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
             )
     watched = {it.sentence for it in pair.before.alarms}
     known = {it.logical_id for it in pair.before.alarms}
-    for alarm in pair.after.alarms:
-        if alarm.logical_id not in known and alarm.sentence not in watched and pair.update.same_endpoint:
-            yield _added(pair, f"an alarm: {alarm.sentence}", alarm.place)
+    new = [it for it in pair.after.alarms if it.logical_id not in known and it.sentence not in watched]
+    for those in alike(new) if pair.update.same_endpoint else ():
+        yield _added(pair, f"an alarm: {sentence_of_all(those)}", those[0].place)
 
 
 def _others(pair: Pair) -> Iterator[Finding]:

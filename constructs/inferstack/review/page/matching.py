@@ -44,7 +44,7 @@ def _match(one: LoadedSpec, of_file: SpecsOfFile, base: Base, *, alone: bool) ->
         problem = unclear_template(one, [it.template for it in own])
         return Match(one, None, files, problem, is_unclear=True)
     if not own:
-        return Match(one)
+        return Match(one, is_unclear=one.document.shown_file in base.wrong)
     if own[0].spec is None:
         refused = next(not_ours([(one, [own[0].template])]), None)
         if refused is not None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.check.files import is_folder, spec_files
 from inferstack.check.load import LoadedSpec, check_document
@@ -16,7 +17,14 @@ from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.check.unique_names import names_that_clash, taken_names
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.review import deployed
-from inferstack.review.against import as_deployed, every_update_problem, left_over, other_stack, strangers
+from inferstack.review.against import (
+    as_deployed,
+    delete_stack,
+    every_update_problem,
+    left_over,
+    other_stack,
+    strangers,
+)
 from inferstack.review.page.avoidable_costs import avoidable_costs, avoidable_together
 from inferstack.review.page.base import Base, BaseStack, Question, read_base
 from inferstack.review.page.comparing import Pair, compared, finding_of, resource_changes
@@ -184,7 +192,7 @@ class _Reviewer(msgspec.Struct):
         """Endpoints of the base that no spec makes any more."""
         templates = [it.template for it in base.stacks]
         folders = [it for it in self.asked.paths if is_folder(it)]
-        stages = {it.template.file: it.stage for it in base.stacks}
+        stacks = {it.template.file: it for it in base.stacks}
         for problem in left_over(templates, claimed, files, folders):
             template = next(it for it in templates if it.file == problem.file)
             place = Place(template.file)
@@ -193,7 +201,7 @@ class _Reviewer(msgspec.Struct):
             stack = Stack(template.resources, template.sections, places_in_template(template.file), region)
             identity = Identity(
                 stack=stack_name(name),
-                stage=stages[template.file],
+                stage=stacks[template.file].stage,
                 account=None,
                 region=region,
                 kind=None,
@@ -203,7 +211,10 @@ class _Reviewer(msgspec.Struct):
             key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
             gone = Reviewed(key=key, fate="removed", after=None, before=before, compared_with=template.file)
             self.reviewed.append(gone)
-            self.findings.append(finding_of(problem, "removed", key))
+            # Specs of a base are rendered: there is no template to remove.
+            is_rendered = stacks[template.file].spec is not None
+            said = replace(problem, fix=delete_stack(name)) if is_rendered else problem
+            self.findings.append(finding_of(said, "removed", key))
 
     def _of_files(self, problems: Sequence[Problem]) -> Iterator[Finding]:
         """What is wrong with the specs as they are."""

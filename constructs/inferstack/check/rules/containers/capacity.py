@@ -253,10 +253,14 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
         count = _too_few(fleet)
         if count is not None:
             needed = fleet.accelerators("start")
-            has = f"{count} x {fleet.host.name} has {count * fleet.host.accelerator_devices}"
-            message = f"the initial copies need {needed:g} accelerators, but {has}"
+            message = f"the initial copies need {needed:g} accelerators, but {_there(fleet, count)}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
             yield Problem((*fleet.path, "initial_instance_count"), message, fix)
+
+
+def _there(fleet: _Fleet, count: int) -> str:
+    has = "has" if count == 1 else "have"
+    return f"{count} x {fleet.host.name} {has} {count * fleet.host.accelerator_devices}"
 
 
 def _too_few(fleet: _Fleet) -> int | None:
@@ -339,11 +343,10 @@ def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     intended.
     """
     for fleet in _fleets(spec):
-        most = fleet.most_instances
-        there = None if most is None else most * fleet.host.accelerator_devices
+        most = 0 if fleet.most_instances is None else fleet.most_instances
+        there = most * fleet.host.accelerator_devices
         needed = fleet.accelerators("most")
         if there and len(fleet.tenants) > 1 and needed > there >= fleet.accelerators("start"):
-            has = f"{most} x {fleet.host.name} has {there}"
-            message = f"all copies together need {needed:g} accelerators, but {has}"
+            message = f"all copies together need {needed:g} accelerators, but {_there(fleet, most)}"
             fix = "let the fleet grow, or ignore IS423 if they never peak together"
             yield Problem(fleet.path, message, fix)

@@ -18,9 +18,9 @@ from inferstack.cli.review import words
 from inferstack.cli.review.html import bars, boxes
 from inferstack.cli.review.html.source_links import SourceUrl, links_of
 from inferstack.problems import on_one_line
-from inferstack.problems.words import listed
 from inferstack.review.page import Finding, Review, Reviewed
 from inferstack.review.page.data import Alarm, Container, Endpoint
+from inferstack.review.page.parts.alarms import alike, sentence_of_all
 from inferstack.review.page.sums import while_updating
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def _environment() -> "jinja2.Environment":
         "said": _said,
         "money": _money,
         "slug": _slug,
-        "alike": alike,
         "contents": contents,
     }
     environment.globals |= {
@@ -71,6 +70,7 @@ def _environment() -> "jinja2.Environment":
         "bars": bars,
         "boxes": boxes,
         "sentences": sentences,
+        "alarms_of": alarms_of,
         "while_updating": while_updating,
     }
     return environment
@@ -160,7 +160,8 @@ def headline(review: Review) -> str:
         return f"{warnings} warning{'s' if warnings > 1 else ''} to weigh"
     if review.endpoints and not words.touched(review):
         return "Nothing changes"
-    return "No errors, no warnings"
+    ignored = words.ignored_in(review)
+    return "No errors, no warnings" + (f" but {ignored} ignored" if ignored else "")
 
 
 def _counted(review: Review) -> list[tuple[str, int]]:
@@ -204,18 +205,7 @@ def contents(container: Container) -> tuple[str | None, ...]:
     return container.name, *made_of
 
 
-def alike(alarms: Sequence[Alarm]) -> list[Alarm]:
-    """The alarms; of those that are alike for several parts, and come from one line, the first names all."""
-    found: dict[tuple[str, int], list[Alarm]] = {}
-    for it in alarms:
-        found.setdefault((_of_any(it), it.place.line), []).append(it)
-    return [_of_all(those) for those in found.values()]
-
-
-def _of_any(alarm: Alarm) -> str:
-    return alarm.sentence.replace(f" of {alarm.of} ", " of \0 ", 1)
-
-
-def _of_all(alarms: Sequence[Alarm]) -> Alarm:
-    parts = listed(list(dict.fromkeys(it.of for it in alarms)), last="and", quote="")
-    return replace(alarms[0], sentence=_of_any(alarms[0]).replace("\0", parts))
+def alarms_of(endpoint: Endpoint | None) -> list[Alarm]:
+    """The alarms; of those that are alike for several parts, the first names all."""
+    those = [] if endpoint is None else alike(endpoint.alarms)
+    return [replace(it[0], sentence=sentence_of_all(it)) for it in those]

@@ -1,11 +1,12 @@
 """The alarms of a template in plain words, and which of them an update loosens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.problems.words import listed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Alarm, Fleet
 from inferstack.review.page.parts import units
@@ -157,6 +158,31 @@ def _tells(alarm: Properties) -> str:
     if not count or alarm.get("ActionsEnabled") is False:
         return "tells nobody"
     return "tells 1 recipient" if count == 1 else f"tells {count} recipients"
+
+
+# ---------------------------------------------------------------- alike for several parts
+
+
+def alike(alarms: Iterable[Alarm]) -> list[list[Alarm]]:
+    """The alarms that say the same of several parts together, if they come from one line."""
+    found: dict[tuple[str, int], list[Alarm]] = {}
+    for it in alarms:
+        found.setdefault((_of_any(it), it.place.line), []).append(it)
+    return list(found.values())
+
+
+def _of_any(alarm: Alarm) -> str:
+    return alarm.sentence.replace(f" of {alarm.of} ", " of \0 ", 1)
+
+
+def sentence_of_all(those: Sequence[Alarm]) -> str:
+    """One sentence about alarms that are alike, with the names of all parts."""
+    return _of_any(those[0]).replace("\0", parts_of(those, quote=""))
+
+
+def parts_of(alarms: Iterable[Alarm], *, quote: str = "`") -> str:
+    """The names of the parts that alarms watch."""
+    return listed(list(dict.fromkeys(it.of for it in alarms)), last="and", quote=quote)
 
 
 # ---------------------------------------------------------------- looser than before

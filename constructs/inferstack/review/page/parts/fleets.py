@@ -60,7 +60,7 @@ def hardware(instance_type: str) -> str:
     host = instances.find(instance_type)
     if host is None:
         return ""
-    memory = f"{host.vcpus} vCPUs, {host.memory_mib / 1024:g} GiB host memory"
+    memory = f"{host.vcpus} vCPUs, {host.memory_mib / 1024:,g} GiB host memory"
     devices = host.accelerator_devices
     return f"{devices} x {host.gpu_name or host.accelerator_name}, {memory}" if devices else memory
 
@@ -109,6 +109,16 @@ def counts_of(stack: Stack, target: Properties | None, start: int) -> InstanceCo
 def _serverless(stack: Stack, config: Properties) -> Serverless:
     keys = ("MemorySizeInMB", "MaxConcurrency", "ProvisionedConcurrency")
     return Serverless(*(stack.count(config.get(key)) for key in keys))
+
+
+def serverless_text(found: Serverless) -> str:
+    """The settings in words: `serverless, 2,048 MB, 20 requests at once, 2 of them always ready`."""
+    memory, most = (
+        "an unknown number of" if it is None else f"{it:,}" for it in (found.memory_mb, found.max_concurrency)
+    )
+    ready = found.provisioned_concurrency
+    always = f", {ready:,} of them always ready" if ready else ""
+    return f"serverless, {memory} MB, {most} requests at once{always}"
 
 
 def _room(stack: Stack, counts: InstanceCounts | None) -> UpdateRoom:

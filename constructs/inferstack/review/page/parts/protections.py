@@ -25,12 +25,11 @@ def protections(stack: Stack) -> tuple[Protection, ...]:
 def _networks(stack: Stack) -> Iterator[Protection]:
     for logical_id, properties in _hosts(stack):
         vpc, place = mapping(properties.get("VpcConfig")), stack.place_of(logical_id, ("VpcConfig",))
-        where = _vpc(vpc) if vpc else "in no VPC: SageMaker's own network leads to the internet"
-        said = f"`{logical_id}` is {where}"
+        isolated = properties.get("EnableNetworkIsolation") is True
+        said = f"`{logical_id}` is {_vpc(vpc, isolated=isolated)}"
         yield Protection(
             topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place
         )
-        isolated = properties.get("EnableNetworkIsolation") is True
         said = f"containers of `{logical_id}` {'have no network' if isolated else 'may open connections'}"
         yield Protection(
             topic="network",
@@ -49,7 +48,9 @@ def _hosts(stack: Stack) -> Iterator[tuple[str, Properties]]:
         yield logical_id, config
 
 
-def _vpc(vpc: Properties) -> str:
+def _vpc(vpc: Properties, *, isolated: bool) -> str:
+    if not vpc:
+        return "in no VPC" + ("" if isolated else ": SageMaker's own network leads to the internet")
     subnets, groups = entries(vpc.get("Subnets")), entries(vpc.get("SecurityGroupIds"))
     return f"in a VPC: {_counted(subnets, 'subnet')}, {_counted(groups, 'security group')}"
 

@@ -12,11 +12,11 @@ from inferstack.review.page.parts.stack import Stack
 from inferstack.review.update import references
 
 PREDEFINED = {
-    "SageMakerVariantInvocationsPerInstance": "{:g} requests a minute and instance",
-    "SageMakerVariantConcurrentRequestsPerModelHighResolution": "{:g} requests at once per model",
-    "SageMakerVariantProvisionedConcurrencyUtilization": "{:.0%} of it in use",
-    "SageMakerInferenceComponentInvocationsPerCopy": "{:g} requests a minute and copy",
-    "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": "{:g} requests at once per copy",
+    "SageMakerVariantInvocationsPerInstance": "{requests} a minute per instance",
+    "SageMakerVariantConcurrentRequestsPerModelHighResolution": "{requests} at once per model",
+    "SageMakerVariantProvisionedConcurrencyUtilization": "{percent:g} % of it in use",
+    "SageMakerInferenceComponentInvocationsPerCopy": "{requests} a minute per copy",
+    "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": "{requests} at once per copy",
 }
 """What a policy aims at, by its metric type; a test looks that none is missing."""
 _FOLLOWS = "as many as the copies need"
@@ -76,9 +76,8 @@ def _aims(stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet
 def _of_policy(stack: Stack, policy_id: str, policy: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
     tracked = mapping(policy.get("TargetTrackingScalingPolicyConfiguration"))
     if tracked:
-        yield f"aiming at {_aim(stack, tracked, fleets)}"
-        if tracked.get("DisableScaleIn") is True:
-            yield "never fewer by that"
+        only = " (only adds)" if tracked.get("DisableScaleIn") is True else ""
+        yield f"aiming at {_aim(stack, tracked, fleets)}{only}"
         return
     steps = mapping(policy.get("StepScalingPolicyConfiguration"))
     for alarm in stack.of_type(ALARM_TYPE).values():
@@ -91,7 +90,10 @@ def _aim(stack: Stack, tracked: Properties, fleets: tuple[Fleet, ...]) -> str:
     predefined = mapping(tracked.get("PredefinedMetricSpecification")).get("PredefinedMetricType")
     if predefined is not None:
         form = PREDEFINED.get(shown(predefined))
-        return f"{value} of {shown(predefined)}" if form is None or value is None else form.format(value)
+        if form is None or value is None:
+            return f"{value} of {shown(predefined)}"
+        requests = f"{units.number(value)} request{'' if value == 1 else 's'}"
+        return form.format(requests=requests, percent=100 * value)
     own = mapping(tracked.get("CustomizedMetricSpecification"))
     metric = units.metric_of(own.get("Namespace"), own.get("MetricName"))
     named = {shown(it.get("Value")) for it in map(mapping, entries(own.get("Dimensions")))}

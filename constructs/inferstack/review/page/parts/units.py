@@ -18,6 +18,11 @@ def metric_of(namespace: object, name: object) -> Metric | None:
     return next((it for it in metrics.find(str(name)) if it.namespace == namespace), None)
 
 
+def number(value: float) -> str:
+    """A number without a unit, with commas between its thousands: `1,500`."""
+    return f"{value:,.10g}"
+
+
 def amount(
     value: float | None, metric: Metric | None, statistic: str | None, types: Iterable[str] = ()
 ) -> str:
@@ -25,7 +30,7 @@ def amount(
     if value is None:
         return "a number that only the deployment knows"
     if metric is None or unit_of(statistic) is not None:
-        return f"{value:g}"
+        return number(value)
     if metric.unit in _MICROSECONDS:
         return _time(value * _MICROSECONDS[metric.unit])
     if metric.per_device is not None:
@@ -33,7 +38,7 @@ def amount(
     if metric.unit == "Percent":
         return f"{value:g} %"
     is_rate = metric.most == 1 or (metric.averages_to_a_rate and statistic == "Average")
-    return f"{100 * value:g} %" if is_rate else f"{value:g}"
+    return f"{100 * value:g} %" if is_rate else number(value)
 
 
 def _time(microseconds: float) -> str:
