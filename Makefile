@@ -39,7 +39,7 @@ test-site: $(READY) $(NPM) ## the website: its links, its diagrams, and that it 
 
 # Of the machine, since Playwright's own is a download of hundreds of megabytes. Without one, nothing is tested and
 # that is said; with BROWSER_REQUIRED=1 it is an error.
-test-browser: $(READY) ## the page of a review in Chromium, which is installed where that is possible
+test-browser: $(READY) $(NPM) ## a review's page and the website in Chromium, which is installed where that is possible
 	@command -v "$${CHROMIUM:-chromium}" >/dev/null || test "$$(id -u)" != 0 \
 		|| { apt-get -qq update && apt-get -qq install --no-install-recommends -y chromium; } >/dev/null 2>&1 || true
 	@$(BIN)/python -m pytest -n auto -rs tests/browser

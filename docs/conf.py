@@ -30,9 +30,10 @@ copybutton_here_doc_delimiter = "END"
 
 html_static_path = ["site"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).with_name("site") / "search.js")
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "default"
-pygments_dark_style = "monokai"
+pygments_dark_style = "github-dark"

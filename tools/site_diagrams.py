@@ -13,9 +13,8 @@ from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
 
 _SCRIPT = Path(__file__).parents[1] / "node_modules" / "@mermaid-js" / "tiny" / "dist" / "mermaid.tiny.js"
-_START = (
-    "mermaid.initialize({theme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'default'})"
-)
+_START = """mermaid.initialize(matchMedia('(prefers-color-scheme: dark)').matches
+  ? {theme: 'dark', themeVariables: {edgeLabelBackground: '#333'}} : {theme: 'default'})"""
 
 
 class Diagram(nodes.General, nodes.Element):

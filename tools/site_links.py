@@ -3,6 +3,7 @@
 On GitHub a page's link to a spec, a program or a folder shows that file. The site has only pages, so such a
 link leads to the repository on the web, whose files are at ``REPOSITORY_FILES``, such as
 ``https://git.example.com/inferstack/blob/main``; without it, to the clone that the site is made in.
+A link whose text is the name of a page's file, ``[review.md](review.md)``, shows the page's title instead.
 """
 
 import os
@@ -50,6 +51,18 @@ class FileLinks(SphinxTransform):
         return Path(os.path.relpath(file, page.parent)).as_posix()
 
 
+class Titles(SphinxTransform):
+    """Lets links that show the name of a page's file show its title: readers of the site see no files."""
+
+    default_priority = 15
+
+    def apply(self) -> None:
+        """Visits every link to a page of the site."""
+        for link in self.document.findall(addnodes.pending_xref):
+            if link["refdomain"] == "doc" and link.astext() == f"{Path(link['reftarget']).name}.md":
+                link["refexplicit"] = False
+
+
 class Anchors(SphinxTransform):
     """Turns ``<a id="…">`` into places that links lead to, and that the build finds missing."""
 
@@ -71,5 +84,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     """Registers the transforms with Sphinx."""
     app.add_config_value("repository_files", os.environ.get("REPOSITORY_FILES", ""), "env")
     app.add_transform(FileLinks)
+    app.add_transform(Titles)
     app.add_transform(Anchors)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

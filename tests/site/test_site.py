@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -12,24 +10,13 @@ from urllib.parse import unquote, urlsplit
 
 import lxml.html
 import pytest
+from support.site import DOCS, SCRIPT, build
 
 from inferstack.check.every_code import every_code
 
 pytest.importorskip("sphinx", reason="the group `docs` is not installed")
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
-SCRIPT = ROOT / "node_modules" / "@mermaid-js" / "tiny"
 pytestmark = pytest.mark.skipif(not SCRIPT.is_dir(), reason="`npm ci` brings what draws the diagrams")
-
-
-def build(source: Path, target: Path, *options: str) -> str:
-    """Builds a site as `make site` does; returns its warnings."""
-    strict = ("--quiet", "--fail-on-warning", "--keep-going", "--doctree-dir", f"{target}-doctrees")
-    command = (sys.executable, "-m", "sphinx", *strict, "--conf-dir", DOCS, *options, source, target)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert (done.returncode == 0) == (done.stderr == ""), done.stderr
-    return done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +83,15 @@ def test_files_are_shown_by_the_repository(site: Path) -> None:
     assert "https://git.example.com/acme/blob/main/model_specs/bert-large.yaml" in found
     assert "https://git.example.com/acme/blob/main/tests/shapes" in found
     assert not (site / "_downloads").exists()
+
+
+def test_links_show_titles_of_pages_not_names_of_files(site: Path) -> None:
+    to_pages = "//article//a[contains(@href, '.html') and not(contains(@href, '//'))]"
+    shown = {
+        it.text_content() for page in site.rglob("*.html") for it in lxml.html.parse(page).xpath(to_pages)
+    }
+    assert [it for it in shown if it.endswith(".md")] == []
+    assert "name: see What exists elsewhere." in text_of(site / "spec.html")
 
 
 def test_the_anchors_of_the_pages_are_those_of_the_site(site: Path) -> None:
