@@ -44,6 +44,7 @@ LINES = [
         product("", component="Serverless Inference", family="ML Serverless"),
         term("0.00002", unit="GB-Seconds"),
     ),
+    *[(product("ml.m5.large", component="", family="Savings Plans"), term("0.1"))] * 2,
 ]
 
 
@@ -73,8 +74,9 @@ def test_only_what_is_surely_the_price_of_an_instance_is_taken(lines):
     assert offer.currency == "USD"
 
 
-def test_everything_that_is_left_out_is_said():
-    assert offer_of(as_products(), "eu-west-1").left_out == (
+@pytest.mark.parametrize("lines", [as_products, as_file])
+def test_everything_that_is_left_out_is_said(lines):
+    assert offer_of(lines(), "eu-west-1").left_out == (
         "ml.c5.large: two prices, 0.1 and 0.2",
         "ml.inf1.xlarge: a price of 0",
         "ml.p4d.24xlarge: 2 prices by quantity",
@@ -83,6 +85,7 @@ def test_everything_that_is_left_out_is_said():
         "ml.t2.medium: priced by GB-Seconds, not by the hour",
         "ML Instance: Training (1 line)",
         "ML Serverless: Serverless Inference (1 line)",
+        "Savings Plans (2 lines)",
     )
 
 

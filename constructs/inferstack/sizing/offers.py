@@ -48,8 +48,8 @@ class Line(msgspec.Struct, frozen=True):
     @property
     def kind(self) -> str:
         """What is sold, in words."""
-        component = str(self.attributes.get("component") or self.attributes.get("usagetype") or "")
-        return f"{self.family or 'no family'}: {component or 'no component'}"
+        parts = self.family or "no family", str(self.attributes.get("component") or "")
+        return ": ".join(it for it in parts if it)
 
 
 def _object(value: object) -> Mapping[str, Any]:
@@ -147,7 +147,7 @@ def from_offer_file(file: BinaryIO) -> Iterator[Line]:
     https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json
 
     The file has hundreds of megabytes, and all products before all prices: it is read twice, and only the
-    products of SageMaker's instances are kept.
+    products of SageMaker's instances are kept. What else it sells comes without a price.
 
     Raises:
         ValueError: when it is not JSON, or not such a file.
@@ -170,7 +170,12 @@ def _first_line(error: Exception) -> str:
 def _joined(found: Iterable[tuple[str, Any]], file: BinaryIO) -> Iterator[Line]:
     import ijson  # noqa: PLC0415 - comes with an extra
 
-    products = {sku: product for sku, product in found if _object(product).get("productFamily") == _FAMILY}
+    products = {}
+    for sku, product in found:
+        if _object(product).get("productFamily") == _FAMILY:
+            products[sku] = product
+        else:
+            yield Line.of(product, {})
     if not products:
         raise ValueError(f"it has no products of the family `{_FAMILY}`")
     file.seek(0)
