@@ -13,11 +13,13 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from support.pages import code_blocks
 from support.program import PROGRAM, SOURCE_ROOT
 
 from inferstack.cli import main
 from inferstack.sizing.measurements import read_measurements
 
+PAGE = Path(__file__).parents[2] / "docs" / "measuring.md"
 SPEC = """\
 kind: single-model
 endpoint_name: ranker
@@ -57,9 +59,12 @@ class Aws:
         self.refusal: tuple[int, str, str] | None = None
         self.scaled_after = 10**9
         self.seconds = 0.001
+        self.called: set[str] = set()
 
     def answer(self, path: str, target: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
-        match target.rpartition(".")[2]:
+        operation = target.rpartition(".")[2]
+        self.called.add(operation or path.rpartition("/")[2])
+        match operation:
             case "DescribeEndpoint":
                 count = self.instances + (len(self.invoked) > self.scaled_after)
                 variants = [{"VariantName": "main", "CurrentInstanceCount": count}]
@@ -146,6 +151,14 @@ def test_the_load_is_sent_and_the_rate_is_that_of_one_instance(
     # As the rate, the users are those of one instance of the two.
     assert (one.users, four.users) == (1, 2)
     assert ">ranker under load<" in Path("rates.svg").read_text("utf-8")
+
+
+def test_the_page_names_the_rights_that_it_takes(aws: Aws) -> None:
+    """Of the operations that the load consists of; who one is, everybody may ask."""
+    assert measure("--concurrency", "1", "--requests", "3") == 0
+    [policy] = code_blocks(PAGE, "json")
+    allowed = {it.removeprefix("sagemaker:") for it in json.loads(policy)["Action"]}
+    assert allowed == {"InvokeEndpoint" if it == "invocations" else it for it in aws.called - {""}}
 
 
 def test_a_request_is_made_of_what_the_spec_declares(aws: Aws) -> None:
