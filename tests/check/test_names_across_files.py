@@ -25,6 +25,8 @@ MADE = (
 )
 BUCKET = "{endpoint_config: {async_inference_config: {create: {bucket: {bucket_name: acme-video}}}}}"
 IN_CHINA = "111122223333.dkr.ecr.cn-north-1.amazonaws.com.cn/net:1"
+INVOKED = "{invokers: {role: {role_name: Web, trusted: [lambda.amazonaws.com]}}}"
+BY_REGION = INVOKED[1:-1].replace("Web", '"Web-${AWS::Region}"')
 EXPORTED = "{exports: {endpoint_arn: net}}"
 
 
@@ -66,6 +68,19 @@ EXPORTED = "{exports: {endpoint_arn: net}}"
             "IS074",
         ),
         ("single", "{exports: {endpoint_name: net}}", f"{{{OTHER_NAME}, {EXPORTED[1:-1]}}}", "IS094"),
+        # IAM has no regions, and does not tell names apart by case.
+        (
+            "multi",
+            f"{{env: {{region: us-east-1}}, {INVOKED[1:-1]}}}",
+            f"{{{OTHER_NAME}, env: {{region: eu-west-1}}, {INVOKED[1:-1].replace('Web', 'web')}}}",
+            "IS095",
+        ),
+        (
+            "single",
+            "{invokers: {managed_policy_name: web}}",
+            f"{{{OTHER_NAME}, invokers: {{managed_policy_name: web}}}}",
+            "IS096",
+        ),
     ],
 )
 def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code: str) -> None:
@@ -86,6 +101,12 @@ def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code:
             f"{{{OTHER_NAME}, env: {{region: cn-north-1}}, model: {{image: {IN_CHINA}}}, {BUCKET[1:-1]}}}",
         ),
         ("single", EXPORTED, f"{{{OTHER_NAME}, {EXPORTED[1:-1].replace(': net', ': Net')}}}"),
+        (
+            "multi",
+            f"{{env: {{region: us-east-1}}, {BY_REGION}}}",
+            f"{{{OTHER_NAME}, env: {{region: eu-west-1}}, {BY_REGION}}}",
+        ),
+        ("multi", f"{{{BY_REGION}}}", f"{{{OTHER_NAME}, {BY_REGION}}}"),
         (
             "multi",
             f"{{env: {{region: us-east-1}}, {EXPORTED[1:-1]}}}",

@@ -129,6 +129,8 @@ CHOSEN = {
         "topic_name: ",
     ),
     "IS094": ("exports: {{endpoint_name: {}}}", ""),
+    "IS095": ("invokers: {{role: {{role_name: {}, trusted: [lambda.amazonaws.com]}}}}", "role_name: "),
+    "IS096": ("invokers: {{managed_policy_name: {}}}", "managed_policy_name: "),
 }
 
 

@@ -19,6 +19,7 @@ from inferstack.facts.async_inference import BUCKET_NAME, made_names
 from inferstack.facts.composite_alarms import chosen_names
 from inferstack.facts.publications import named_dashboard
 from inferstack.facts.walk import components
+from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, Severity, SpecPath
 from inferstack.problems.file_codes import (
     MAYBE_SAME_NAME,
@@ -28,12 +29,15 @@ from inferstack.problems.file_codes import (
     SAME_DASHBOARD,
     SAME_ENDPOINT,
     SAME_EXPORT,
+    SAME_POLICY,
+    SAME_ROLE,
     SAME_SCALING,
     SAME_STACK,
     SAME_TOPIC,
 )
 from inferstack.problems.words import listed
 from inferstack.source.document import Position
+from inferstack.texts.placeholders import is_settled
 
 _ENDPOINT_NAME = ("endpoint_name",)
 _WHAT = {
@@ -46,14 +50,20 @@ _WHAT = {
     SAME_BUCKET: "bucket name",
     SAME_TOPIC: "topic name",
     SAME_EXPORT: "export name",
+    SAME_ROLE: "role name",
+    SAME_POLICY: "policy name",
 }
 # Names that differ in case are different.
 _WITH_CASE = frozenset({SAME_ALARM, SAME_TOPIC, SAME_EXPORT})
 
-_SCOPES = {SAME_DASHBOARD: "account", SAME_BUCKET: "partition"}
+_SCOPES = {
+    **dict.fromkeys((SAME_DASHBOARD, SAME_ROLE, SAME_POLICY), "account"),
+    SAME_BUCKET: "partition",
+}
 """Where a name must be unique, unless in an account and region.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
+https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 """
 
@@ -122,6 +132,24 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
     if one.spec.exports is not None:
         for key, name in one.spec.exports.chosen.items():
             yield SAME_EXPORT, ("exports", key), name
+    yield from _of_invokers(one.spec)
+
+
+def _of_invokers(spec: ModelSpec) -> Iterator[tuple[str, SpecPath, str]]:
+    """Names of the role and the policy, as far as they are known before the deployment."""
+    block = spec.invokers
+    if block is None:
+        return
+    role = None if block.role is None else block.role.role_name
+    found = (
+        (SAME_ROLE, ("invokers", "role", "role_name"), role),
+        (SAME_POLICY, ("invokers", "managed_policy_name"), block.managed_policy_name),
+    )
+    for code, path, written in found:
+        if written is not None:
+            name = written if spec.region is None else written.replace("${AWS::Region}", spec.region)
+            if is_settled(name):
+                yield code, path, name
 
 
 def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
@@ -294,6 +322,8 @@ _OWN_STAGES = {
     SAME_BUCKET: ("the second one is not made", 'write `bucket_name: "{}-${{stage}}"`'),
     SAME_TOPIC: ("both are one topic", 'write `topic_name: "{}-${{stage}}"`'),
     SAME_EXPORT: ("the second stack is not made", 'write `"{}-${{stage}}"`'),
+    SAME_ROLE: ("the second stack is not made", 'write `role_name: "{}-${{stage}}"`'),
+    SAME_POLICY: ("the second stack is not made", 'write `managed_policy_name: "{}-${{stage}}"`'),
 }
 """For a name that several stages of a file take: what happens, and how to make it differ."""
 

@@ -23,6 +23,8 @@ from inferstack.problems.file_codes import (
     SAME_DASHBOARD,
     SAME_ENDPOINT,
     SAME_EXPORT,
+    SAME_POLICY,
+    SAME_ROLE,
     SAME_SCALING,
     SAME_TOPIC,
 )
@@ -31,7 +33,10 @@ from inferstack.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[object, ...]
 OF_AN_ENDPOINT = frozenset(
-    {SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD, SAME_ALARM, SAME_BUCKET, SAME_TOPIC, SAME_EXPORT}
+    {
+        *(SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD, SAME_ALARM, SAME_BUCKET, SAME_TOPIC, SAME_EXPORT),
+        *(SAME_ROLE, SAME_POLICY),
+    }
 )
 """Codes of the names that an endpoint takes. Two stacks of one name are refused by CDK."""
 

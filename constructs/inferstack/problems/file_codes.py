@@ -118,6 +118,18 @@ SAME_EXPORT = _error(
     "stack would not be made.",
     "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html",
 )
+SAME_ROLE = _error(
+    "IS095",
+    "Two specs, or two stages of one, make roles of the same name in one account: the second stack would not "
+    "be made. IAM has no regions, and names differ in more than case.",
+    "https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html",
+)
+SAME_POLICY = _error(
+    "IS096",
+    "Two specs, or two stages of one, make managed policies of the same name in one account: the second "
+    "stack would not be made.",
+    "https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreatePolicy.html",
+)
 SAME_SCALING = _error(
     "IS045",
     "Two constructs of an app scale the same variant or inference component, which can have only one "
