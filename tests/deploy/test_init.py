@@ -1,20 +1,22 @@
 """What `inferstack init` writes, deployed as its README says: one whole life for each kind, with the real CDK CLI."""
 
+import json
 import re
 import shlex
 import shutil
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
 from emulator.clients import ACCOUNT, EmulatedAws
-from emulator.deploying import status
+from emulator.deploying import deploy, status
 from support.cdk_cli import ROOT, Project
 
 from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES
 
 # Every kind, and every CI system with one of them.
 LIVES = [*zip(KIND_NAMES, cycle(CI_SYSTEMS), strict=False)]
+OTHERS = [it for it in product(KIND_NAMES, CI_SYSTEMS) if it not in LIVES]
 # aws-cdk-lib's own check of templates takes longer than everything else, and was part of `cdk synth`.
 AFTER_SYNTH = ("--require-approval", "never", "--no-validation")
 
@@ -41,6 +43,19 @@ def test_a_new_project_is_deployed_and_destroyed_as_its_readme_says(
     assert [it["EndpointName"] for it in left] == [f"{name}-prod"]
 
 
+@pytest.mark.parametrize(("kind", "ci"), OTHERS)
+def test_a_new_project_is_deployed_by_what_it_renders(
+    kind: str, ci: str, aws: EmulatedAws, tmp_path: Path
+) -> None:
+    project = new_project(tmp_path, aws, "--kind", kind, "--region", aws.region, "--ci", ci)
+    for stage in ("test", "prod"):
+        ran = project.inferstack("render", "--stage", stage, "--out", stage)
+        assert ran.status == 0, ran.output
+        (file,) = (project.folder / stage).iterdir()
+        name = file.name.removesuffix(".template.json")
+        assert deploy(aws, name, json.loads(file.read_text("utf-8"))) == "CREATE_COMPLETE"
+
+
 def new_project(folder: Path, aws: EmulatedAws, *words: str) -> Project:
     project = Project(folder, aws)
     shutil.rmtree(project.folder)
@@ -60,10 +75,14 @@ def readme(project: Project) -> str:
 
 def prepare(project: Project) -> None:
     """What the README says to do once for each account."""
+    create_policies(project)
+    (command,) = re.findall(r"^npx cdk (bootstrap.*)$", readme(project), re.MULTILINE)
+    ran = project.cdk(*command.replace("111122223333", ACCOUNT).split())
+    assert ran.status == 0, ran.output
+
+
+def create_policies(project: Project) -> None:
     for line in re.findall(r"^aws iam (create-policy .*)$", readme(project), re.MULTILINE):
         _, _, name, _, document = line.split()
         text = (project.folder / "ci/iam" / document.removeprefix("file://")).read_text("utf-8")
         project.aws.client("iam").create_policy(PolicyName=name, PolicyDocument=text)
-    (command,) = re.findall(r"^npx cdk (bootstrap.*)$", readme(project), re.MULTILINE)
-    ran = project.cdk(*command.replace("111122223333", ACCOUNT).split())
-    assert ran.status == 0, ran.output
