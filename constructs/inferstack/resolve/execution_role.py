@@ -22,7 +22,7 @@ from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.texts.placeholders import LIST_TOKEN, TOKEN, is_list_token, is_opaque
 
-MANAGED_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
+ROLE_TYPE, MANAGED_POLICY_TYPE = "AWS::IAM::Role", "AWS::IAM::ManagedPolicy"
 ROLE = "ExecutionRole"
 POLICY = "ExecutionPolicy"
 """How logical ids of the role's policies begin."""
@@ -82,7 +82,7 @@ def _role(extra: ExecutionRole, needs: Needs) -> Resource:
         PermissionsBoundary=extra.permissions_boundary,
         Path=extra.path,
     )
-    return Resource("AWS::IAM::Role", properties, _SOURCE)
+    return Resource(ROLE_TYPE, properties, _SOURCE)
 
 
 def _policies(extra: ExecutionRole, needs: Needs) -> Resources:

@@ -11,7 +11,7 @@ from inferstack.format.elsewhere import InvokerRole, Invokers
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.async_inference import requests_arns, results_arns
 from inferstack.resolve.endpoint import ENDPOINT
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, places_of_keys
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, ROLE_TYPE, places_of_keys
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
 from inferstack.texts.arns import arn_fields
@@ -87,7 +87,7 @@ def _role(spec: ModelSpec, role: InvokerRole) -> Resource:
         AssumeRolePolicyDocument=_document(trust),
         PermissionsBoundary=role.permissions_boundary,
     )
-    return Resource("AWS::IAM::Role", properties, (*_SOURCE, "role"))
+    return Resource(ROLE_TYPE, properties, (*_SOURCE, "role"))
 
 
 def _principal(trusted: str) -> str:

@@ -14,7 +14,8 @@ from inferstack.resolve.async_inference import (
     TOPIC_TYPE,
 )
 from inferstack.resolve.dashboard import DASHBOARD_TYPE
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, ROLE_TYPE
+from inferstack.resolve.invokers import INVOKER_POLICY
 from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.review import components, deployed
 from inferstack.review.deployed import Properties, Resources, entries, mapping
@@ -96,11 +97,15 @@ def _is_followed(update: Update, change: Change, _: Properties) -> bool:
     """Whether something else changes with it: a new model means a new configuration, which is reported."""
     if change.fate is Fate.REPLACED:
         return any(change.logical_id in it.follows for it in update.changes.values())
-    return any(
-        update.changes[user].fate is not Fate.UNCHANGED
-        for user, resource in update.before.items()
-        if change.logical_id in references(deployed.properties_of(resource))
-    )
+    return any(True for _ in _changing_users(update, change))
+
+
+def _changing_users(update: Update, change: Change) -> Iterator[str]:
+    """The types of what refers to a resource and changes as well."""
+    for user, resource in update.before.items():
+        changes = update.changes[user].fate is not Fate.UNCHANGED
+        if changes and change.logical_id in references(deployed.properties_of(resource)):
+            yield deployed.type_of(resource)
 
 
 def _is_the_endpoint(update: Update, change: Change, _: Properties) -> bool:
@@ -131,7 +136,13 @@ def _goes_with_its_target(update: Update, _: Change, policy: Properties) -> bool
 def _goes_with_its_role(update: Update, change: Change, policy: Properties) -> bool:
     """Whether a policy goes with its role, or another takes its place: its content is in its logical id."""
     added = any(it.type == change.type and it.fate is Fate.ADDED for it in update.changes.values())
-    return added or _any_goes(update, policy.get("Roles"))
+    # No other takes the place of this one, whatever is added to the endpoint's own role.
+    return (added and change.logical_id != INVOKER_POLICY) or _any_goes(update, policy.get("Roles"))
+
+
+def _is_followed_by_more_than_its_policy(update: Update, change: Change, _: Properties) -> bool:
+    """Whether what has the role changes with it: its policy goes with the role, without a word of its own."""
+    return any(it != MANAGED_POLICY_TYPE for it in _changing_users(update, change))
 
 
 def _is_renamed(update: Update, change: Change, _: Properties) -> bool:
@@ -183,6 +194,7 @@ _SAID: dict[str, Callable[[Update, Change, Properties], bool]] = {
     deployed.COMPONENT_TYPE: _is_a_component,
     deployed.TARGET_TYPE: _is_of_a_host,
     SCALING_POLICY_TYPE: _goes_with_its_target,
+    ROLE_TYPE: _is_followed_by_more_than_its_policy,
     MANAGED_POLICY_TYPE: _goes_with_its_role,
     ALARM_TYPE: _goes_with_what_it_watches,
     COMPOSITE_ALARM_TYPE: _is_renamed,

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 from inferstack.check.rules.execution_role import MOST_POLICIES
 from inferstack.problems import Problem, update_codes as codes
 from inferstack.problems.words import listed
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Resources, entries, mapping, shown
 from inferstack.review.update import Update
 
-_ROLE_TYPE = "AWS::IAM::Role"
 _MOST_SHOWN = 3
 
 
@@ -37,7 +36,7 @@ def _policies(resources: Resources) -> dict[str, deployed.Properties]:
 
 
 def _named(resources: Resources) -> Iterator[str]:
-    for logical_id, role in deployed.of_type(resources, _ROLE_TYPE).items():
+    for logical_id, role in deployed.of_type(resources, ROLE_TYPE).items():
         if logical_id != INVOKER_ROLE:
             yield from map(shown, entries(role.get("ManagedPolicyArns")))
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from inferstack.problems.words import listed
+from inferstack.resolve.execution_role import ROLE_TYPE
 from inferstack.resolve.invokers import INVOKER_ROLE
 from inferstack.review.deployed import shown
 from inferstack.review.page.data import Place
 from inferstack.review.page.outcome import Finding
-from inferstack.review.page.parts.permissions import ROLE_TYPE, Gain, attached, few, gains, own_roles
+from inferstack.review.page.parts.permissions import Gain, attached, few, gains, own_roles
 from inferstack.review.page.parts.protections import principals
 from inferstack.review.page.parts.stack import Stack
 

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.problems.words import listed
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Permission
 from inferstack.review.page.parts.stack import Stack, readable
 
-ROLE_TYPE = "AWS::IAM::Role"
 _MOST_SHOWN = 2
 # What statements are for, by the names that they get here.
 _WORDS = {

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from inferstack.problems.words import listed
 from inferstack.resolve.async_inference import BUCKET_TYPE
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.resolve.invokers import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties, entries, mapping, shown
 from inferstack.review.page.data import Protection
-from inferstack.review.page.parts.permissions import ROLE_TYPE
 from inferstack.review.page.parts.stack import Stack, readable
 from inferstack.review.update import PropertyPath
 
