@@ -1,7 +1,7 @@
 """The alarms that a spec asks for, part by part: the default set of its kind and its own rules."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -36,7 +36,7 @@ from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.default_alarms import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.format.defaults import FIELD_DEFAULTS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from inferstack.format.endpoint import AutoRollbackConfiguration, RollbackAlarm
-from inferstack.format.inference_component import ComponentContainer
+from inferstack.format.inference_component import ComponentContainer, ComputeResourceRequirements
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage
 from inferstack.format.variant import Variant
@@ -136,9 +136,18 @@ def _containers_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Contai
 
 def _containers_of_component(spec: ModelSpec, name: str) -> Iterator[Container | ComponentContainer]:
     """The component's own containers, and those of its base if it is an adapter, which runs in them."""
-    hosts = {name, bases_of_adapters(spec).get(name, name)}
-    running = {run.container for run in runs(spec) if run.name in hosts}
-    return (placed.container for placed in containers(spec) if placed.path in running)
+    hosts = dict.fromkeys((name, bases_of_adapters(spec).get(name, name)))
+    return (container for host in hosts for container in _containers_by_component(spec).get(host, ()))
+
+
+@answered_once
+def _containers_by_component(spec: ModelSpec) -> Mapping[str, Sequence[Container | ComponentContainer]]:
+    by_path = {placed.path: placed.container for placed in containers(spec)}
+    found: dict[str, list[Container | ComponentContainer]] = {}
+    for run in runs(spec):
+        if run.container in by_path:
+            found.setdefault(run.name, []).append(by_path[run.container])
+    return found
 
 
 # ---------------------------------------------------------------- the alarms
@@ -220,11 +229,20 @@ def _most_to_least_memory(spec: ModelSpec, name: str) -> float | None:
 
     Where several specifications say different things, the largest: an alarm must not be on for good.
     """
-    found = [it.compute_resource_requirements for _, owner, it in whole_specifications(spec) if owner == name]
+    found = _requirements(spec).get(name, ())
     limits = [(it.min_memory_required_in_mb, it.max_memory_required_in_mb) for it in found if it is not None]
     known = [it for it in limits if not any(bound is None or is_opaque(bound) for bound in it)]
     shares = [most / least for least, most in known if least and most]
     return max(shares) if shares and len(shares) == len(found) else None
+
+
+@answered_once
+def _requirements(spec: ModelSpec) -> Mapping[str, Sequence[ComputeResourceRequirements | None]]:
+    """What each component that is no adapter requires, by its name: once for each of its specifications."""
+    found: dict[str, list[ComputeResourceRequirements | None]] = {}
+    for _, name, specification in whole_specifications(spec):
+        found.setdefault(name, []).append(specification.compute_resource_requirements)
+    return found
 
 
 def _keeps_models(spec: ModelSpec) -> bool:

@@ -1,11 +1,11 @@
 """Composite alarms: which alarms the spec has them look at; and the names that alarms are given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from inferstack.facts.alarms import OwnAlarm, alarms_block, own_alarms
-from inferstack.facts.once import found_once
+from inferstack.facts.once import answered_once, found_once
 from inferstack.facts.walk import watched_name
 from inferstack.format.alarms import CompositeAlarm
 from inferstack.format.kinds import ModelSpec
@@ -45,20 +45,22 @@ def is_elsewhere(name: str) -> bool:
     return name.startswith("arn:") or is_opaque(name)
 
 
-def is_called(alarm: OwnAlarm, name: str) -> bool:
-    """Whether an expression means this alarm by a name: its own, its metric's, or `Metric/part`."""
-    metric, _, part = name.partition("/")
-    of_metric = metric == watched_name(alarm.rule) and part in ("", alarm.part.title)
-    return of_metric or name == alarm.rule.alarm_name
+def names_of(alarm: OwnAlarm) -> list[str]:
+    """The names by which an expression means this alarm: its metric's, `Metric/part`, and its own."""
+    metric = watched_name(alarm.rule)
+    return [it for it in (metric, f"{metric}/{alarm.part.title}", alarm.rule.alarm_name) if it]
 
 
-def names_in_rules(spec: ModelSpec) -> list[str]:
-    """Every name that an expression of the spec may have in it."""
-    found: list[str] = [it.key for it in composite_alarms(spec)]
+@answered_once
+def alarms_by_name(spec: ModelSpec) -> Mapping[str, Sequence[Composite | OwnAlarm]]:
+    """Every name that an expression of the spec may have in it, with the alarms that it means."""
+    keys: dict[str, list[Composite | OwnAlarm]] = {it.key: [it] for it in composite_alarms(spec)}
+    found = dict(keys)
     for alarm in own_alarms(spec):
-        metric = watched_name(alarm.rule)
-        found += [it for it in (metric, f"{metric}/{alarm.part.title}", alarm.rule.alarm_name) if it]
-    return list(dict.fromkeys(found))
+        for name in names_of(alarm):
+            if name not in keys:
+                found.setdefault(name, []).append(alarm)
+    return found
 
 
 def chosen_names(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:

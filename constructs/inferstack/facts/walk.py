@@ -198,7 +198,7 @@ class PlacedContainer(msgspec.Struct, frozen=True):
         """The instance types that the container runs on."""
         if self.run is not None:
             return tuple(_types_of(self.spec, self.run))
-        return tuple(_types_hosting(self.spec, self.model))
+        return _types_hosting(self.spec, self.model)
 
     @property
     def takes_prefix(self) -> bool:
@@ -279,19 +279,27 @@ def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
     return tuple(it for _, it in every_variant(spec) if it.model_name == model)
 
 
-def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
-    """The instance types that a model runs on; an instance pool may override the model."""
+def _types_hosting(spec: ModelSpec, model: str | None) -> tuple[str, ...]:
+    """The instance types that a model runs on."""
     if hosts_components(spec):
         running = runs_of(spec, ("models", str(model)))
-        yield from dict.fromkeys(name for run in running for name in _types_of(spec, run))
-        return
+        return tuple(dict.fromkeys(name for run in running for name in _types_of(spec, run)))
+    return tuple(_types_by_model(spec).get(model, ()))
+
+
+@answered_once
+def _types_by_model(spec: ModelSpec) -> Mapping[str | None, Sequence[str]]:
+    """The instance types of the variants that name a model; an instance pool may override the model."""
+    found: dict[str | None, list[str]] = {}
     for _, variant in every_variant(spec):
-        usual = variant.model_name == model
-        if variant.instance_type is not None and usual:
-            yield variant.instance_type
+        if variant.instance_type is not None:
+            found.setdefault(variant.model_name, []).append(variant.instance_type)
         for pool in sorted(variant.instance_pools or (), key=lambda it: it.priority):
-            if pool.model_name_override == model if pool.model_name_override is not None else usual:
-                yield pool.instance_type
+            override = pool.model_name_override
+            found.setdefault(variant.model_name if override is None else override, []).append(
+                pool.instance_type
+            )
+    return found
 
 
 def _types_of(spec: ModelSpec, run: Run) -> Iterator[str]:

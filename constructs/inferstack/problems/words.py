@@ -58,9 +58,9 @@ def type_name(wanted: str | list[str]) -> str:
 
 def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> str:
     """``a, b or c``; for a long list, its beginning and how many more there are."""
-    words = [f"{quote}{option}{quote}" for option in options]
+    words = [f"{quote}{option}{quote}" for option in options[: _SHOWN + 1]]
     if len(words) > _SHOWN:
-        return f"{', '.join(words[:_SHOWN])} and {len(words) - _SHOWN} more"
+        return f"{', '.join(words[:_SHOWN])} and {len(options) - _SHOWN} more"
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
@@ -89,6 +89,7 @@ def nearest(found: object, options: Sequence[str]) -> str | None:
 
 MOST_SUGGESTIONS = 300
 """Words of one file for which similar ones are looked for."""
+_MANY = 500
 _left: ContextVar[list[int] | None] = ContextVar("suggestions_left", default=None)
 
 
@@ -108,12 +109,12 @@ def few_suggestions() -> Iterator[None]:
         _left.reset(limit)
 
 
-def _may_suggest() -> bool:
-    """Whether there is still a suggestion left; it is used up."""
+def _may_suggest(options: int = 1) -> bool:
+    """Whether there is still a suggestion left; it is used up, and several are for very many options."""
     left = _left.get()
     if left is None:
         return True
-    left[0] -= 1
+    left[0] -= 1 + options // _MANY
     return left[0] >= 0
 
 
@@ -165,7 +166,7 @@ def _question(near: Mapping[str, float]) -> str:
 
 def _by_nearness(found: object, options: Sequence[str]) -> Mapping[str, float]:
     """The options that are similar to ``found``, the nearest first, and how near each of them is."""
-    return _compared(str(found)[:_LONGEST], tuple(options)) if _may_suggest() else {}
+    return _compared(str(found)[:_LONGEST], tuple(options)) if _may_suggest(len(options)) else {}
 
 
 # A word that is wrong in one place is often wrong in others, too.

@@ -1,7 +1,7 @@
 """Composite alarms: their expressions, with references to the spec's own alarms."""
 
 from inferstack.facts.alarms import alarms_block
-from inferstack.facts.composite_alarms import Composite, composite_alarms, is_called
+from inferstack.facts.composite_alarms import Composite, composite_alarms, names_of
 from inferstack.format.alarms import COMPOSITE_ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, told_by
@@ -51,7 +51,7 @@ def _meant(spec: ModelSpec, name: str) -> list[str]:
     keys = {it.key: it for it in composite_alarms(spec)}
     if name in keys:
         return [f"${{{composite_id(keys[name])}}}"]
-    own = [f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if is_called(alarm, name)]
+    own = [f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if name in names_of(alarm)]
     return own or [name]
 
 

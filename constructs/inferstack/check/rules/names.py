@@ -67,13 +67,14 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
 
     The name is a key of `models`, or that of an existing SageMaker model. Some variant must host `model`.
     """
-    nameless = [path for path, variant in every_variant(spec) if variant.model_name is None]
+    nameless = {path for path, variant in every_variant(spec) if variant.model_name is None}
+    chooses = has_to_choose(spec)
     for path, variant in variants(spec):
         if spec.model is not None and spec.models is None and not nameless:
             message = f"`model_name: {variant.model_name}` cannot be used: the spec has a single `model`"
             fix = "remove it, or write the model under `models`; for an existing model, remove `model`"
             yield Problem((*path, "model_name"), message, fix)
-        elif path in nameless and has_to_choose(spec):
+        elif chooses and path in nameless:
             message = "the variant does not say which model it hosts"
             yield Problem(path, message, f"add `model_name`: {what_to_name(spec)}", lacks="model_name")
 
@@ -111,7 +112,7 @@ def variant_names_a_model_of_the_spec(spec: ModelBackedSpec) -> Iterator[Problem
     """
     known = list(spec.models or ())
     for path, name in named_models(spec) if known else ():
-        if name not in known and not is_opaque(name):
+        if name not in (spec.models or {}) and not is_opaque(name):
             message = f"the spec has no model `{name}`, so one must already exist"
             fix = did_you_mean_then(name, known, f"the spec has {listed(known, last='and')};")
             yield Problem(path, message, f"{fix} if it exists, ignore IS286")

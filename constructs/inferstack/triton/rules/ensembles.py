@@ -1,6 +1,7 @@
 """An ensemble by itself: its steps, and how tensors flow between them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -11,6 +12,8 @@ from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import CONFIG_UTILS, MANAGER, Context, at, each, error, lacking
+
+T = TypeVar("T")
 
 SCHEDULING = "ensemble_scheduling"
 STEP = (SCHEDULING, "step")
@@ -93,10 +96,36 @@ def _flow(model: TritonModel) -> dict[str, _Tensor]:
 
 
 def _spread(tensors: dict[str, _Tensor]) -> None:
-    made = [it for it in tensors.values() if it.made_from]
-    while ready := [it for it in made if not it.ready and all(tensors[name].ready for name in it.made_from)]:
-        for tensor in ready:
-            tensor.ready = True
+    makers = [Maker(it, it.made_from, [name]) for name, it in tensors.items()]
+    for tensor in as_made(makers, [name for name, it in tensors.items() if it.ready]):
+        tensor.ready = True
+
+
+class Maker(NamedTuple, Generic[T]):
+    """Something that makes tensors of others, by their names."""
+
+    what: T
+    of: Collection[str]
+    makes: Collection[str]
+
+
+def as_made(makers: Sequence[Maker[T]], there: Iterable[str]) -> Iterator[T]:
+    """What can make its tensors of those that are there or that others have made, in that order.
+
+    It looks at each tensor once, however long a chain is.
+    """
+    lacking = [set(it.of) for it in makers]
+    takers: dict[str, list[int]] = {}
+    for index, names in enumerate(lacking):
+        for name in names:
+            takers.setdefault(name, []).append(index)
+    waiting = list(dict.fromkeys(there))
+    for name in waiting:
+        for index in takers.pop(name, ()):
+            lacking[index].discard(name)
+            if not lacking[index]:
+                yield makers[index].what
+                waiting += makers[index].makes
 
 
 @error("IS953", CONFIG_UTILS)

@@ -10,7 +10,7 @@ from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, loaded_versions
 from inferstack.triton.rules.base import MANAGER, SOURCE, Context, at, each, error
-from inferstack.triton.rules.ensembles import STEP
+from inferstack.triton.rules.ensembles import STEP, Maker, as_made
 from inferstack.triton.rules.model_files import graphs
 from inferstack.triton.rules.tensors import tensors
 
@@ -210,13 +210,10 @@ def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[P
     """
     for model in repository.models:
         origins: dict[str, str] = {tensor.name: "" for tensor in model.config.input}
-        waiting = [call for call in _calls_of(model, repository) if call.step.input_map]
-        while ready := [
-            call for call in waiting if all(it in origins for it in call.step.input_map.values())
-        ]:
-            for call in ready:
-                waiting.remove(call)
-                yield from _joined(call, origins)
+        calls = [call for call in _calls_of(model, repository) if call.step.input_map]
+        makers = [Maker(it, it.step.input_map.values(), it.step.output_map.values()) for it in calls]
+        for call in as_made(makers, list(origins)):
+            yield from _joined(call, origins)
         found = sorted({origins[tensor.name] for tensor in model.config.output if tensor.name in origins})
         if len(found) > 1:
             message = f"the outputs of {model.name} come from {_origins(found)}"

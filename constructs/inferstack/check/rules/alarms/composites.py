@@ -14,11 +14,10 @@ from inferstack.facts.alarms import (
 )
 from inferstack.facts.composite_alarms import (
     Composite,
+    alarms_by_name,
     chosen_names,
     composite_alarms,
-    is_called,
     is_elsewhere,
-    names_in_rules,
 )
 from inferstack.format.alarms import ACTION_KEYS
 from inferstack.format.kinds import ModelSpec
@@ -61,14 +60,8 @@ def rule_is_an_expression(spec: ModelSpec) -> Iterator[Problem]:
 
 def _children(spec: ModelSpec, name: str) -> list[object]:
     """The alarms that a name in an expression stands for."""
-    if name in _keys(spec):
-        return [name]
-    own: list[object] = [id(alarm) for alarm in own_alarms(spec) if is_called(alarm, name)]
+    own: list[object] = [id(alarm) for alarm in alarms_by_name(spec).get(name, ())]
     return own or ([name] if is_elsewhere(name) else [])
-
-
-def _keys(spec: ModelSpec) -> list[str]:
-    return [it.key for it in composite_alarms(spec)]
 
 
 @error("IS124", OWN_FORMAT)
@@ -80,7 +73,7 @@ def rule_names_alarms(spec: ModelSpec) -> Iterator[Problem]:
     for it in composite_alarms(spec):
         for name in dict.fromkeys(state.alarm for state in it.states):
             if not _children(spec, name):
-                known = names_in_rules(spec)
+                known = list(alarms_by_name(spec))
                 rest = f"it has {likest(name, known)}" if known else "it has none"
                 fix = f"{did_you_mean_then(name, known, rest)}; an alarm of another stack is named by its ARN"
                 yield Problem((*it.path, "alarm_rule"), f"the spec has no alarm `{name}`", fix)
@@ -92,13 +85,12 @@ def composites_end(spec: ModelSpec) -> Iterator[Problem]:
 
     CloudWatch would stop to evaluate them, and could delete none; CloudFormation would make none.
     """
-    keys = _keys(spec)
-    graph = {it.key: [s.alarm for s in it.states if s.alarm in keys] for it in composite_alarms(spec)}
+    by_key = {it.key: it for it in composite_alarms(spec)}
+    graph = {key: [s.alarm for s in it.states if s.alarm in by_key] for key, it in by_key.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as found:
         circle = found.args[1]
-        by_key = {it.key: it for it in composite_alarms(spec)}
         message = f"{listed(circle[1:], last='and')} look at one another in a circle"
         if len(circle) == 2:
             message = f"`{circle[0]}` looks at itself"

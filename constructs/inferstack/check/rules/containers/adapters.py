@@ -38,7 +38,7 @@ def base_exists(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """
     known = list(spec.inference_components)
     for path, name, _, base in _adapters(spec):
-        if base not in known:
+        if base not in spec.inference_components:
             others = [other for other in known if other != name]
             yield unknown_name((*path, "base_inference_component_name"), "inference component", base, others)
 
