@@ -57,6 +57,8 @@ def test_a_template_is_known_as_one(key: str, tmp_path: Path) -> None:
     (problem,) = check_file(path)
     assert (problem.code, problem.message) == ("IS102", "this is a CloudFormation template, not a spec")
     assert "docs/migrating.md" in problem.fix
+    path.write_text(f"{key}: {{Model: {{Type: !Sub x, Properties: !GetAtt [a, b]}}}}\n")
+    assert check_file(path) == [problem]
     path.write_text(f"{SINGLE}{key}: {{}}\n")
     (problem,) = check_file(path)
     assert problem.code == "IS101"

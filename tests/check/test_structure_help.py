@@ -31,6 +31,7 @@ inference_components:
     specification:
       container: {image: 'acme/ranker:1', artifact_url: s3://acme-models/ranker/model.tar.gz}
 """
+AT_THE_TOP = "write it at the top of the spec, without indentation"
 
 
 def fixes(folder: Path, text: str) -> list[str]:
@@ -205,7 +206,9 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
             f"{SINGLE}endpoint_config: {{endpoint_config_name: ranker}}\n",
             "remove it: endpoint configurations are not named, so that an update can create the new one beside the old one",
         ),
-        (SINGLE.replace("  image", "  triton: {}\n  image"), "write it at the top of the spec"),
+        (SINGLE.replace("  image", "  triton: {}\n  image"), AT_THE_TOP),
+        (SINGLE.replace("  image", "  alarms: {}\n  image"), AT_THE_TOP),
+        (f"{SINGLE}  models: {{}}\n", AT_THE_TOP),
         *(
             (
                 f"{COMPONENT}models: {{ranker: {{image: 'acme/ranker:1', {key}: ranker}}}}\n",

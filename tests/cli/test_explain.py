@@ -213,6 +213,14 @@ def test_a_word_leads_to_keys_metrics_and_codes(capsys: pytest.CaptureFixture[st
     assert re.search(r"^  … and \d+ more$", out, re.MULTILINE)
 
 
+def test_of_several_words_all_are_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "scale", "to", "zero"]) == 0
+    assert capsys.readouterr().out.startswith("Keys\n  autoscaling.min_capacity\n")
+    found = re.findall(r"^  (\S+)$", explained("in cooldown scale", capsys), re.MULTILINE)
+    assert found[0] == "autoscaling.policies[].scale_in_cooldown", "what has them in its name comes first"
+    assert "autoscaling.step_policies[].cooldown" not in found
+
+
 @pytest.mark.parametrize(
     ("subject", "hint"),
     [

@@ -64,6 +64,14 @@ class Property(msgspec.Struct, frozen=True):
         return None if target is None else str(target)
 
 
+_OF_TEMPLATES = frozenset({"AWSTemplateFormatVersion", "Resources"})
+
+
+def is_template(data: object) -> bool:
+    """Whether data looks like a CloudFormation template: it has one's sections, and no `kind`."""
+    return isinstance(data, dict) and "kind" not in data and not _OF_TEMPLATES.isdisjoint(data)
+
+
 @cache
 def snake(cfn_name: str) -> str:
     """A CloudFormation name as a key of a spec: ``VolumeSizeInGB`` is ``volume_size_in_gb``."""

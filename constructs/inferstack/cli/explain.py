@@ -28,22 +28,23 @@ _ALL = "`inferstack explain` lists all codes"
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack explain``."""
-    what = "code (IS012), key (autoscaling.target_value), kind, metric or word; without it, list all codes"
-    command.add_argument("subject", metavar="SUBJECT", nargs="?", help=what)
+    what = "code (IS012), key (autoscaling.target_value), kind, metric or words; without it, list all codes"
+    command.add_argument("subject", metavar="SUBJECT", nargs="*", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain a code with its source, a key, a kind or a metric; or list what there is about a word. Without
+    """Explain a code with its source, a key, a kind or a metric; or list what there is about words. Without
     any, list all codes.
     """
-    if options.subject is None:
+    if not options.subject:
         _list_all()
         return 0
-    found = next(filter(None, (find(options.subject) for find in _FINDERS)), None)
+    subject = " ".join(options.subject)
+    found = next(filter(None, (find(subject) for find in _FINDERS)), None)
     if found is None:
         names = [*kind_definitions(), *(key.name for key in every_key()), *_metric_names()]
-        meant = did_you_mean(options.subject, names) if len(options.subject) >= _SHORTEST else ""
-        raise Refusal(f"nothing is known about {options.subject}; {meant or _ALL}")
+        meant = did_you_mean(subject, names) if len(subject) >= _SHORTEST else ""
+        raise Refusal(f"nothing is known about {subject}; {meant or _ALL}")
     print(*found, sep="\n")
     return 0
 
@@ -246,30 +247,30 @@ _MOST = 8
 
 
 def _of_word(subject: str) -> list[str]:
-    """Keys, metrics and codes whose name or text has a word that begins like this."""
-    if len(subject) < _SHORTEST:
+    """Keys, metrics and codes whose name or text has words that begin like these."""
+    words = [word for word in subject.split() if len(word) >= _SHORTEST]
+    if not words:
         return []
-    # Names consist of words, too: `scale_in_cooldown`, `ModelLatency`.
-    word = re.compile(rf"(?<![a-z]){re.escape(subject.lower())}|_{re.escape(subject.lower())}")
-    named = re.compile(re.escape(subject), re.IGNORECASE)
-    keys = _hits(((it.places[0], it.text, it.name) for it in every_key()), word, named)
     of_metrics = {name: metrics.find(name)[0].description for name in metrics.names()}
     found = {
-        "Keys": keys,
-        "Metrics": _hits(((name, text, name) for name, text in of_metrics.items()), word, named),
-        "Codes": _hits(((it.code, it.sentence, "") for it in every_code().values()), word, named),
+        "Keys": _hits(words, ((it.places[0], it.text, it.name) for it in every_key())),
+        "Metrics": _hits(words, ((name, text, name) for name, text in of_metrics.items())),
+        "Codes": _hits(words, ((it.code, it.sentence, "") for it in every_code().values())),
     }
     lines = [line for title, hits in found.items() if hits for line in ("", *_group(title, hits))][1:]
     return [*lines, "", _wrapped("`inferstack explain NAME` says more about one of them.")] if lines else []
 
 
-def _hits(
-    entries: Iterable[tuple[str, str, str]], word: re.Pattern[str], named: re.Pattern[str]
-) -> list[tuple[str, str]]:
-    """The entries about a word, with their texts: first those that have it in their name."""
-    listed_ = list(entries)
-    by_name = [(title, text) for title, text, name in listed_ if named.search(name)]
-    by_text = [(title, text) for title, text, name in listed_ if word.search(text.lower())]
+def _hits(words: Sequence[str], entries: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """The entries about all of the words, with their texts: first those that have them in their name."""
+    # Names in texts consist of words, too: `scale_in_cooldown`.
+    begun = [re.compile(rf"(?<![a-z]){re.escape(word.lower())}") for word in words]
+    by_name, by_text = list[tuple[str, str]](), list[tuple[str, str]]()
+    for title, text, name in entries:
+        if all(word.lower() in name.lower() for word in words):
+            by_name.append((title, text))
+        elif all(word.search(text.lower()) for word in begun):
+            by_text.append((title, text))
     return list(dict.fromkeys([*by_name, *by_text]))
 
 

@@ -232,9 +232,9 @@ class Autoscaling(Block):
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget",)
 
     min_capacity: int
-    """Minimum number of instances or copies. 0 is possible for inference components and asynchronous
-    endpoints, and adds an alarm that lets the first request start one. If all components of a fleet can go to
-    0, so can its instances, unless `managed_instance_scaling` says otherwise."""
+    """Minimum number of instances or copies. 0, to scale to zero, is possible for inference components and
+    asynchronous endpoints, and adds an alarm that lets the first request start one. If all components of a
+    fleet can go to 0, so can its instances, unless `managed_instance_scaling` says otherwise."""
     max_capacity: int
     """Maximum number of instances or copies."""
     policies: tuple[ScalingPolicy, ...] = ()

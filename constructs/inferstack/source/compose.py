@@ -19,6 +19,7 @@ from typing import NamedTuple, NoReturn
 
 import yaml
 
+from inferstack.catalog.cloudformation import is_template
 from inferstack.problems import FilePlace, Problem, SpecError, file_codes as codes
 from inferstack.problems.words import describe, did_you_mean
 from inferstack.source.events import events, position
@@ -62,8 +63,9 @@ def compose(file: str, text: str) -> Node:
         root = composer.root()
     except SpecError as end:
         raise SpecError([*composer.problems, *end.problems]) from None
-    if composer.problems:
-        raise SpecError(composer.problems)
+    problems = [it for it in composer.problems if it.code != codes.TAG or not is_template(root.data)]
+    if problems:
+        raise SpecError(problems)
     return root
 
 

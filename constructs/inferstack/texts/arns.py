@@ -25,11 +25,13 @@ _PART = re.compile(rf"{DYNAMIC_REFERENCE}|{TOKEN}|\$\{{(?:{_PSEUDO})\}}|(?P<wild
 
 
 def wildcard_in(text: str) -> str | None:
-    """The first IAM wildcard or variable in a text; None if there is none.
+    """The first IAM wildcard or variable in a text; None if there is none."""
+    return next(iter(wildcards_in(text)), None)
 
-    What the deployment fills in does not count.
-    """
-    return next((found["wild"] for found in _PART.finditer(text) if found["wild"] is not None), None)
+
+def wildcards_in(text: str) -> list[str]:
+    """The IAM wildcards and variables in a text, each once. What the deployment fills in does not count."""
+    return list(dict.fromkeys(found["wild"] for found in _PART.finditer(text) if found["wild"] is not None))
 
 
 def without_wildcards(text: str) -> str:

@@ -84,7 +84,11 @@ def _where_it_belongs(document: Document, path: SpecPath, key: str, block: JsonS
     if others:
         kinds = listed([f"kind: {it}" for it in others])
         return f"it is for {kinds}: change `kind`, or {_INSTEAD.get(key, 'remove it')}"
-    home = _homes(block).get(key) or (homes_in_kind(kind).get(key) if slip_of(key, known) is None else None)
+    home = _homes(block).get(key)
+    if home is None and slip_of(key, known) is None:
+        if path and key in _keys_at_the_top(kind) and key != path[-1]:
+            return "write it at the top of the spec, without indentation"
+        home = homes_in_kind(kind).get(key)
     stands_there = home is not None and home.rpartition(".")[2] == next(iter(path[-1:]), None)
     return choose(key, known) if home is None or stands_there else f"write it under `{home}`"
 
@@ -210,6 +214,11 @@ def homes_in_kind(kind: str) -> dict[str, str]:
     """Keys of the blocks in a spec of a kind, each with its block; empty if there is no such kind."""
     definition = kind_definitions().get(kind)
     return {} if definition is None else _homes(shipped_schema()["$defs"][definition])
+
+
+def _keys_at_the_top(kind: str) -> Collection[str]:
+    definition = kind_definitions().get(kind)
+    return () if definition is None else shipped_schema()["$defs"][definition]["properties"]
 
 
 def _kinds_having(key: str) -> tuple[str, ...]:

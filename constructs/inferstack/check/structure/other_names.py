@@ -178,13 +178,11 @@ _OF_A_MODEL = {
     "version": "write it under `image` or `model_package`",
 }
 _VARIABLE = "`env` is the stack's account and region; a container's variables go in its `environment`"
-_AT_THE_TOP = "write it at the top of the spec"
 NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     **{kind.__name__: _OF_A_SPEC_WITH_A_MODEL for kind in KINDS},
     "InferenceComponentsSpec": _OF_A_SPEC_WITH_COMPONENTS,
-    "Model": {**_OF_A_MODEL, "triton": _AT_THE_TOP},
+    "Model": _OF_A_MODEL,
     "NamedModel": _OF_A_MODEL,
-    "PipelineContainer": {"triton": _AT_THE_TOP},
     "FrameworkImage": {"image_scope": "remove it: only images for inference are meant"},
     "EndpointConfig": {
         **dict.fromkeys(("name", "endpoint_config_name"), _NO_CONFIG_NAME),

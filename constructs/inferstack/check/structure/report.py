@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, takewhile
 from typing import Any
 
-from inferstack.catalog import metrics
+from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.cloudformation import snake
 from inferstack.check.structure import (
     EXCLUSIVE_KEYS,
@@ -214,7 +214,6 @@ def _branch_type(branch: JsonSchema) -> str:
 # ---------------------------------------------------------------- the kind, which names the definition
 
 _KIND = "kind"
-_OF_A_TEMPLATE = frozenset({"AWSTemplateFormatVersion", "Resources"})
 _FROM_A_TEMPLATE = (
     "write a spec, from which `inferstack render` makes such a template; docs/migrating.md lists its keys"
 )
@@ -244,7 +243,7 @@ def _kind_problem(document: Document) -> Problem:
         found = document.data[_KIND]
         message = f"{describe(found)} is not a valid kind"
         return document.problem((_KIND,), NOT_AN_OPTION, message, _kind_to_write(found, kinds))
-    if document.data.keys() & _OF_A_TEMPLATE:
+    if cloudformation.is_template(document.data):
         message = "this is a CloudFormation template, not a spec"
         return document.problem((), MISSING_KEY, message, _FROM_A_TEMPLATE)
     slip = slip_of(_KIND, list(document.data))

@@ -24,7 +24,7 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage, S3DataSource
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe, did_you_mean_then, listed
-from inferstack.texts.arns import wildcard_in
+from inferstack.texts.arns import wildcard_in, wildcards_in
 from inferstack.texts.placeholders import PSEUDO_PARAMETERS, is_opaque, sample
 from inferstack.texts.s3_urls import has_key, is_no_archive, s3_url
 
@@ -71,11 +71,11 @@ def _urls(spec: ModelSpec) -> Iterator[Named]:
 def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Problem]:
     """The URL of model files must have a bucket and a key.
 
-    Artifacts of components count, too; https URLs of S3 are left alone.
+    Artifacts of components count, too; https URLs of S3 are left alone, and so are wildcards: see IS248.
     """
     for path, url in _urls(spec):
         bucket = url.removeprefix("s3://").partition("/")[0]
-        names_bucket = _BUCKET.fullmatch(bucket) is not None
+        names_bucket = _BUCKET.fullmatch(bucket) is not None or wildcard_in(bucket) is not None
         if url.startswith("s3://") and not (names_bucket and has_key(url)):
             what = "no key" if names_bucket else f'no valid bucket name: "{bucket}"'
             fix = "write s3://bucket/key" if names_bucket else _BUCKETS_NAME
@@ -283,8 +283,7 @@ def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Problem]:
     SageMaker looks for exactly this name, but in the role's policy it would allow more than intended.
     """
     for path, text in _named(spec):
-        wild = wildcard_in(text)
-        if wild is not None:
+        for wild in wildcards_in(text):
             what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which is never filled in"
             yield Problem(path, f"{describe(text)} has a {what}", _fix(path, wild))
 
