@@ -180,6 +180,13 @@ def test_the_pipeline_itself_assumes_no_other_role(role: str) -> None:
     assert pipeline("sts:AssumeRole", f"{ROLE}/cdk-hnb659fds-deploy-role-{ACCOUNT}-us-east-1")
 
 
+def test_the_page_warns_of_what_a_policy_under_the_path_can_become() -> None:
+    assert execution("iam:CreatePolicyVersion", OUR_POLICY)
+    assert allows(EVERYTHING, "iam:CreateUser", f"arn:aws:iam::{ACCOUNT}:user/me"), "what it may say then"
+    assert not raised("iam:CreateUser", f"arn:aws:iam::{ACCOUNT}:user/me"), "unless the role has the boundary"
+    assert "attach it only to roles with a boundary" in PAGE.replace("\n", " ")
+
+
 def test_whoever_uploads_neither_deletes_nor_replaces_the_bucket() -> None:
     for action in ("s3:DeleteObject", "s3:DeleteObjectVersion", "s3:PutBucketPolicy", "s3:PutObjectAcl"):
         assert not uploads(action, "arn:aws:s3:::acme-models/churn/model.tar.gz")
