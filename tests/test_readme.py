@@ -23,11 +23,8 @@ README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
 _NAMES = ("validate", "triton", "packing", "measuring", "recommending", "review", "reading-a-template")
 PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in _NAMES))
 EXAMPLE = ROOT / "docs" / "examples" / "sizing"
-# Not run here: the whole test run, and, where there is no Triton, what starts one.
-ELSEWHERE = (
-    "make test",
-    *(() if HAS_SERVER else (".venv/bin/inferstack rehearse", ".venv/bin/inferstack measure")),
-)
+# Not run here: where there is no Triton, what starts one.
+ELSEWHERE = () if HAS_SERVER else ("inferstack rehearse", "inferstack measure")
 
 
 def shown_commands() -> Iterator[tuple[str, str]]:
@@ -79,10 +76,9 @@ def test_the_page_on_sizing_leads_from_a_load_test_to_a_template(tmp_path: Path)
 def runnable(command: str, folder: Path) -> str:
     """The command with this interpreter's programs, which writes only into a folder of the test."""
     programs = shlex.quote(str(Path(sys.executable).parent))
-    command = command.replace(".venv/bin/", f"{programs}/").replace("--out packages", f"--out {folder}")
     if command == "make synth":
-        return f"cd {folder} && cp -r {ROOT}/model_specs . && {programs}/python -m inferstack_stacks"
-    return command
+        command = f"cd {folder} && cp -r {ROOT}/model_specs . && python -m inferstack_stacks"
+    return f"PATH={programs}:$PATH; {command.replace('--out packages', f'--out {folder}')}"
 
 
 def test_the_yaml_of_the_readme_is_that_of_the_file() -> None:
@@ -116,7 +112,7 @@ def test_the_first_session_of_the_page_is_real(tmp_path: Path) -> None:
                 folder /= command.removeprefix("cd ")
                 continue
             ran = subprocess.run(
-                ["bash", "-c", runnable(command.replace("inferstack", ".venv/bin/inferstack", 1), tmp_path)],
+                ["bash", "-c", runnable(command, tmp_path)],
                 cwd=folder,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -148,9 +144,7 @@ def test_the_aws_cli_gets_what_the_readme_renders(tmp_path: Path) -> None:
     with_the_spec(tmp_path)
     _, without_cdk = code_blocks(README, "sh")
     render, deploy = without_cdk.replace("\\\n", "").splitlines()
-    subprocess.run(
-        ["bash", "-c", runnable(f".venv/bin/{render}", tmp_path)], cwd=tmp_path, check=True, timeout=120
-    )
+    subprocess.run(["bash", "-c", runnable(render, tmp_path)], cwd=tmp_path, check=True, timeout=120)
     options = dict(zip(*[iter(shlex.split(deploy)[3:])] * 2, strict=True))
     template = json.loads((tmp_path / options["--template-file"]).read_text("utf-8"))
     assert template["Resources"]["Endpoint"]["Properties"]["EndpointName"] == options["--stack-name"]
