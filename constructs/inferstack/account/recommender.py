@@ -20,7 +20,7 @@ _POLL_SECONDS = 30
 _PASSES = frozenset(
     {"Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure", "ServiceUnavailable"}
 )
-_TAKEN = "ResourceInUse"
+_TAKEN, _UNKNOWN = "ResourceInUse", "ResourceNotFound"
 _RIGHTS = (
     "docs/pipelines/iam/recommend-policy.json has the rights that starting, watching, stopping and reading"
     " jobs needs"
@@ -69,6 +69,10 @@ class Ended(NamedTuple):
     """In capitals, as only some kinds of job have it."""
     found: Answer
     steps: tuple[Answer, ...]
+
+
+class NoSuchJobError(AccountError):
+    """AWS has no job of this name, of this kind, in this region."""
 
 
 class Recommender:
@@ -156,9 +160,22 @@ class Recommender:
             time.sleep(_POLL_SECONDS)
 
     def _described(self, job: str) -> Answer:
-        with explained(f"{job} cannot be looked at", rights=_RIGHTS), _waiting():
+        with explained(f"{job} cannot be looked at", rights=_RIGHTS), self._existing(job), _waiting():
             found: Answer = getattr(self._client, f"describe_{self._kind.noun}")(**{self._kind.name: job})
         return found
+
+    @contextmanager
+    def _existing(self, job: str) -> Iterator[None]:
+        """Says within the block that there is no such job, which may be one of another block or region."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+        try:
+            yield
+        except ClientError as error:
+            if error_code(error) != _UNKNOWN:
+                raise
+            where = f"`{self.block}` has no job {job} in {self._region}"
+            raise NoSuchJobError(f"{where}; check its name, --block and --region") from None
 
     def _steps(self, job: str) -> Iterator[Answer]:
         if self.block == "load_test":

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.account.connection import AccountError, Connection, connect
-from inferstack.account.recommender import Progress, Recommender
+from inferstack.account.recommender import NoSuchJobError, Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
@@ -199,7 +200,9 @@ def _taken_up_again(options: argparse.Namespace, job: str) -> Iterator[None]:
     """Says how to go on, whatever ends the block before its time: the job does not end with it."""
     try:
         yield
-    except (KeyboardInterrupt, AccountError):
+    except (KeyboardInterrupt, AccountError) as error:
+        if isinstance(error, NoSuchJobError) and not options.start:
+            raise
         tell(f"{job} goes on without this command, if it was started")
         tell(f"  its result: {_command(options)} --result {job}")
         tell(f"  to end it:  {_command(options)} --stop {job}")
@@ -212,11 +215,11 @@ def _how_to_read(options: argparse.Namespace, job: str) -> str:
 
 def _command(options: argparse.Namespace) -> str:
     """The command line up to the action."""
-    words = ["inferstack recommend", str(options.spec)]
+    words = ["inferstack", "recommend", str(options.spec)]
     for name in ("stage", "region", "block"):
         value = getattr(options, name)
-        words += [] if value is None else [f"--{name} {value}"]
-    return printable(" ".join(words))
+        words += [] if value is None else [f"--{name}", value]
+    return printable(shlex.join(words))
 
 
 def _result(recommender: Recommender, loaded: LoadedSpec, job: str, options: argparse.Namespace) -> int:
@@ -238,7 +241,9 @@ def _print_result(loaded: LoadedSpec, result: Result, options: argparse.Namespac
     if options.measurements_out is not None and result.measurements:
         with complete_or_absent(options.measurements_out) as file:
             file.write(as_csv(result.measurements).encode())
-        size = f"inferstack size {options.spec} --measurements {options.measurements_out}"
+        size = shlex.join(
+            ["inferstack", "size", str(options.spec), "--measurements", str(options.measurements_out)]
+        )
         tell(printable(f"{options.measurements_out}: written; count instances with `{size}`"))
     for line in result.complaints:
         tell(printable(line))

@@ -173,6 +173,25 @@ def test_a_job_is_stopped(
     assert "churn-0 cannot be stopped: AWS answers ResourceNotFound" in capsys.readouterr().err
 
 
+def test_a_job_that_does_not_exist_does_not_go_on(recommend: Command, capsys: Read) -> None:
+    assert recommend("--result", "churn-0") == 1
+    said = "`load_test` has no job churn-0 in us-east-1; check its name, --block and --region"
+    assert capsys.readouterr().err == f"inferstack: {said}\n"
+
+
+def test_a_command_to_copy_is_quoted(
+    recommend: Command, aws: EmulatedAws, faults: Faults, capsys: Read
+) -> None:
+    deploy(aws, "churn", "Model-1")
+    Path("my spec.yaml").write_text(SPEC + LOAD)
+    assert main(["recommend", "my spec.yaml", "--run", "--measurements-out", "m 1.csv"]) == 0
+    assert "`inferstack size 'my spec.yaml' --measurements 'm 1.csv'`" in capsys.readouterr().err
+    # A job that was just started may not be known everywhere yet.
+    faults.answers["DescribeInferenceRecommendationsJob"] = [(400, "ResourceNotFound", "Not yet.")]
+    assert main(["recommend", "my spec.yaml", "--run", "--job-name", "new"]) == 1
+    assert "inferstack recommend 'my spec.yaml' --result new" in capsys.readouterr().err
+
+
 def test_an_endpoint_of_several_models_is_not_guessed(
     recommend: Command, aws: EmulatedAws, capsys: Read
 ) -> None:
