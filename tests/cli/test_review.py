@@ -236,10 +236,10 @@ def test_a_picture_shows_endpoints_variants_and_components() -> None:
     assert picture == [
         "flowchart LR\n"
         '  e0(["travel-chat"])\n'
-        '  e0v0["AllTraffic: 1-1-4 x ml.g5.12xlarge"]\n'
+        '  e0v0["AllTraffic: 1 to 4 x ml.g5.12xlarge"]\n'
         "  e0 --> e0v0\n"
-        '  e0v0 --> e0v0c0["llama2-europe: 0-1-4 copies"]\n'
-        '  e0v0 --> e0v0c1["llama2-america: 0-1-4 copies"]\n'
+        '  e0v0 --> e0v0c0["llama2-europe: 0 to 4 copies #40;1 at the start#41;"]\n'
+        '  e0v0 --> e0v0c1["llama2-america: 0 to 4 copies #40;1 at the start#41;"]\n'
         '  e0v0 --> e0v0c2["llama2-asia: 1 copy"]\n'
     ]
 

@@ -26,6 +26,7 @@ from inferstack.cli.review.html import as_html, bars, source_url
 from inferstack.facts.scaling import InstanceCounts
 from inferstack.review.page import Review, review
 from inferstack.review.page.data import Needs
+from inferstack.review.page.parts.units import counted
 
 URL = source_url("https://git.example.com/acme/blob/main/{file}#L{line}")
 LINKED = re.compile(r"https://git\.example\.com/acme/blob/main/[\w./%~-]+#L\d+")
@@ -169,7 +170,7 @@ def test_copies_are_blocks_on_the_instances_of_each_level() -> None:
         "B llama2-america 0 to 4 copies (1 at the start), each with 2 accelerators and 16 GiB host memory",
     ]
     assert of(found, "travel-chat", f"//div{in_class('level')}/p[1]") == [
-        "At least: 1 instance, 0 with copies",
+        "At least: 1 instance, none with copies",
         "At the start: 1 instance",
         "At most: 4 instances",
     ]
@@ -242,7 +243,32 @@ def test_instances_are_squares_in_a_row(
     ],
 )
 def test_counts_are_said_as_people_say_them(counts: InstanceCounts, text: str) -> None:
-    assert bars.counts_text(counts, "copy", "copies") == text
+    assert counted(counts, "copy", "copies") == text
+
+
+def test_a_legend_says_what_the_squares_are_that_are_drawn() -> None:
+    entries = said(as_html(example_review("bert-large")), "//ul[@class='legend']/li")
+    assert entries == [
+        "Each square is an instance:",
+        "always there",
+        "there at the start",
+        "beside the others while updating",
+    ]
+    assert said(as_html(review(ROOT / "tests/shapes/serverless.yaml")), "//ul[@class='legend']/li") == []
+
+
+def test_the_cost_of_pools_is_that_of_their_preferred_type() -> None:
+    found = review(ROOT / "tests/shapes/pools.yaml", prices=PRICES)
+    assert "Cost in USD, if all instances are ml.g6.2xlarge" in as_html(found)
+    [it] = found.endpoints
+    assert it.after is not None
+    assert dict(words.lines_of(it.after))["cost"].endswith(" a month, if all instances are ml.g6.2xlarge")
+
+
+def test_a_page_without_endpoints_says_so(tmp_path: Path) -> None:
+    html = as_html(review(tmp_path))
+    assert said(html, "//dl[@class='tiles']/div") == ["0 endpoints nothing to show"]
+    assert said(html, "//h1")[0].endswith("Cannot be deployed: 1 error")
 
 
 def test_bars_of_all_endpoints_have_one_scale() -> None:

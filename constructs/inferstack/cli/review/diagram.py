@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from inferstack.cli.escaping import mermaid
+from inferstack.cli.review.words import copies_text
 from inferstack.review.page import Review
 from inferstack.review.page.data import Endpoint, Fleet
-from inferstack.review.page.parts.capacity import counted
+from inferstack.review.page.parts.units import counted
 
 _MOST_NODES = 60
 """With more, nobody sees anything."""
@@ -28,7 +29,7 @@ def _endpoint(node: str, endpoint: Endpoint) -> Iterator[str]:
         yield f"  {node} {'-.->' if fleet.is_shadow else '-->'} {below}"
         for number, it in enumerate(endpoint.components):
             if it.variant == fleet.name:
-                copies = f"{it.name}: {counted(it.copies)}"
+                copies = f"{it.name}: {copies_text(it)}"
                 yield f'  {below} --> {below}c{number}["{mermaid(copies)}"]'
 
 
@@ -36,4 +37,4 @@ def _fleet(fleet: Fleet) -> str:
     if fleet.instances is None:
         return f"{fleet.name}: serverless"
     kind = fleet.instance_types[0] if fleet.instance_types else "instances"
-    return f"{fleet.name}: {fleet.instances} x {kind}"
+    return f"{fleet.name}: {counted(fleet.instances, f'x {kind}', f'x {kind}')}"

@@ -7,8 +7,8 @@ from inferstack.problems.words import listed
 from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
 from inferstack.review.page.outcome import Finding, Quota, Review, Reviewed
 from inferstack.review.page.parts.alarms import alike, sentence_of_all
-from inferstack.review.page.parts.capacity import counted
 from inferstack.review.page.parts.fleets import serverless_text
+from inferstack.review.page.parts.units import counted
 from inferstack.review.update import Fate
 
 Line = tuple[str, str]
@@ -172,7 +172,7 @@ def lines_of(endpoint: Endpoint) -> Iterator[Line]:
     yield from (("scales", f"`{it.of}`: {it.sentence}") for it in endpoint.scaling)
     for fleet in endpoint.fleets:
         yield from (("capacity", it) for it in _capacity(fleet))
-    yield from _costs(endpoint.cost)
+    yield from _costs(endpoint.cost, preferred(endpoint))
     yield from (("alarms", it) for it in _alarms(endpoint))
     for who in ("role", "invokers"):
         may = [it.sentence for it in endpoint.permissions if it.who == who]
@@ -202,17 +202,22 @@ def _container(it: Container) -> str:
     return f"`{it.name}`: {' '.join([*image, *package, *model, *weights]) or 'an image without model files'}"
 
 
+def copies_text(it: Component) -> str:
+    """How many copies a component has: `0 to 4 copies (1 at the start)`."""
+    return counted(it.copies, "copy", "copies")
+
+
 def _component(it: Component) -> str:
     adapter = f", an adapter of `{it.base}`" if it.base is not None else ""
     if it.needs is None:
-        return f"`{it.name}`{adapter}: {counted(it.copies)}"
+        return f"`{it.name}`{adapter}: {copies_text(it)}"
     wanted = [
         *([_accelerators(it.needs.accelerators)] if it.needs.accelerators else []),
         *([f"{it.needs.vcpus:g} vCPUs"] if it.needs.vcpus else []),
         *([f"{it.needs.host_memory_mib / 1024:,.4g} GiB host memory"] if it.needs.host_memory_mib else []),
     ]
     needs = f"{'' if it.copies.max == 1 else ', each'} with {listed(wanted, last='and', quote='')}"
-    return f"`{it.name}`{adapter}: {counted(it.copies)}{needs}{placing(it)}"
+    return f"`{it.name}`{adapter}: {copies_text(it)}{needs}{placing(it)}"
 
 
 _STRATEGIES = {"SPREAD": "spread over the instances", "BINPACK": "packed onto few instances"}
@@ -243,8 +248,11 @@ def _fleet(fleet: Fleet) -> str:
     shadow = " (shadow)" if fleet.is_shadow else ""
     if fleet.serverless is not None:
         return f"`{fleet.name}`{shadow}: {serverless_text(fleet.serverless)}"
-    counts = "an unknown number of" if not fleet.is_certain else f"{fleet.instances} x"
-    return f"`{fleet.name}`{shadow}: {counts} {listed(_types_with_hardware(fleet), last='or', quote='')}"
+    counts = "an unknown number of instances"
+    if fleet.instances is not None and fleet.is_certain:
+        counts = counted(fleet.instances, "instance", "instances")
+    types = listed(_types_with_hardware(fleet), last="or", quote="")
+    return f"`{fleet.name}`{shadow}: {counts} of {types}"
 
 
 def _types_with_hardware(fleet: Fleet) -> list[str]:
@@ -283,10 +291,17 @@ def _layout(it: Layout) -> str:
     return f"{it.count} x [{copies}; {free}]"
 
 
-def _costs(cost: Cost) -> Iterator[Line]:
+def preferred(endpoint: Endpoint) -> str:
+    """The instance types that costs are told of, where variants may use others, too; empty elsewhere."""
+    pooled = [it.instance_types[0] for it in endpoint.fleets if len(it.instance_types) > 1]
+    return listed(list(dict.fromkeys(pooled)), last="and", quote="")
+
+
+def _costs(cost: Cost, assumed: str) -> Iterator[Line]:
     hour, month = cost.per_hour, cost.per_month
     if hour is not None and month is not None:
-        yield "cost", f"{_range(hour)} {cost.currency} an hour, {_range(month)} a month"
+        where = f", if all instances are {assumed}" if assumed else ""
+        yield "cost", f"{_range(hour)} {cost.currency} an hour, {_range(month)} a month{where}"
     elif cost.unpriced:
         hours = "instance hour" if str(cost.instance_hours) == "1" else "instance hours"
         unpriced = listed(cost.unpriced, quote="")

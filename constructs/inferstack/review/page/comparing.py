@@ -19,8 +19,8 @@ from inferstack.review.against import every_update_problem
 from inferstack.review.page.data import Alarm, Container, Cost, Endpoint, Fleet, Place, Scaling
 from inferstack.review.page.effects import EFFECTS
 from inferstack.review.page.outcome import Cause, Finding, ResourceChange
+from inferstack.review.page.parts import units
 from inferstack.review.page.parts.alarms import alike, loosened, parts_of, sentence_of_all
-from inferstack.review.page.parts.capacity import counted
 from inferstack.review.page.parts.fleets import serverless_text
 from inferstack.review.page.parts.protections import lowered
 from inferstack.review.page.parts.stack import Stack
@@ -209,7 +209,7 @@ def _fleets(pair: Pair) -> Iterator[Finding]:
 def _fleet(fleet: Fleet) -> str:
     types = listed(fleet.instance_types, last="or", quote="")
     if fleet.instances is not None:
-        return f"{fleet.instances} x {types}"
+        return units.counted(fleet.instances, f"x {types}", f"x {types}")
     return "unknown" if fleet.serverless is None else serverless_text(fleet.serverless)
 
 
@@ -218,8 +218,8 @@ def _components(pair: Pair) -> Iterator[Finding]:
     for now in pair.after.components:
         was = old.get(now.name)
         if was is not None and was.copies != now.copies:
-            told = (str(was.copies), str(now.copies))
-            yield _change(pair, "capacity", f"the copies of `{now.name}`", told, now.place)
+            told = (units.counted(was.copies, "copy", "copies"), units.counted(now.copies, "copy", "copies"))
+            yield _change(pair, "capacity", f"`{now.name}`", told, now.place)
 
 
 def _scaling(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
@@ -284,7 +284,7 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
         if it.name not in old and not any(f"`{it.name}`" in message for message in told):
             yield _added(
                 pair,
-                f"the inference component `{it.name}`: {counted(it.copies)}",
+                f"the inference component `{it.name}`: {units.counted(it.copies, 'copy', 'copies')}",
                 it.place,
             )
     watched = {it.sentence for it in pair.before.alarms}

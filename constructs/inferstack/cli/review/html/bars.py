@@ -8,9 +8,9 @@ from typing import get_args
 import msgspec
 
 from inferstack.cli.review.html.boxes import named
-from inferstack.facts.scaling import InstanceCounts
 from inferstack.review.page import Reviewed
 from inferstack.review.page.data import Cost, Fleet, Level
+from inferstack.review.page.sums import while_updating
 
 # ---------------------------------------------------------------- instances in a row
 
@@ -59,6 +59,24 @@ def row(fleet: Fleet, update: int) -> Row | None:
     return Row(squares, each, across * _STEP, down * _STEP)
 
 
+_LEGEND = {
+    "always": "always there",
+    "start": "there at the start",
+    "most": "added when needed",
+    "update": "beside the others while updating",
+}
+
+
+def legend(every: Sequence[Reviewed]) -> list[tuple[str, str]]:
+    """What the squares stand for that are drawn: each kind, and what it means."""
+    ends = [(it, it.before if it.after is None else it.after) for it in every]
+    rows = [
+        row(fleet, while_updating(it, fleet)) for it, end in ends if end is not None for fleet in end.fleets
+    ]
+    drawn = {square.what for it in rows if it is not None for square in it.squares}
+    return [(what, said) for what, said in _LEGEND.items() if what in drawn]
+
+
 def fleet_before(reviewed: Reviewed, fleet: Fleet) -> Fleet | None:
     """What a fleet was, if its instances were others."""
     if reviewed.before is None or reviewed.after is None:
@@ -67,14 +85,6 @@ def fleet_before(reviewed: Reviewed, fleet: Fleet) -> Fleet | None:
     if found is None or (found.instances, found.instance_types) == (fleet.instances, fleet.instance_types):
         return None
     return found
-
-
-def counts_text(counts: InstanceCounts, one: str, many: str) -> str:
-    """How many there are: `2 instances`, `2 to 8 instances`, or `0 to 8 instances (2 at the start)`."""
-    if counts.min == counts.max:
-        return f"{counts.max} {one if counts.max == 1 else many}"
-    start = "" if counts.start == counts.min else f" ({counts.start} at the start)"
-    return f"{counts.min} to {counts.max} {many}{start}"
 
 
 # ---------------------------------------------------------------- amounts as bars

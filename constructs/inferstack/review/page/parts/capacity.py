@@ -54,11 +54,6 @@ def _component(
     )
 
 
-def counted(copies: InstanceCounts) -> str:
-    """The number of copies with its noun."""
-    return f"{copies} {'copy' if copies.max == 1 else 'copies'}"
-
-
 def with_placements(fleet: Fleet, every: Sequence[Component]) -> Fleet:
     """The fleet with the places of the components on it, if its instances are of one known type."""
     host = instances.find(fleet.instance_types[0]) if len(fleet.instance_types) == 1 else None
