@@ -370,6 +370,16 @@ def test_a_template_that_inferstack_has_not_made_is_compared_only_if_asked(say: 
     assert "nothing changes" in note
 
 
+def test_a_template_that_is_named_is_meant_even_if_no_spec_has_its_endpoint(say: Say) -> None:
+    foreign(lambda resources: resources["Endpoint"].pop("Metadata"))
+    Path("specs/bert.yaml").unlink()
+    for name in ("gpt", "net"):
+        write(name)
+    status, [problem], notes = say(against="old/bert.template.json")
+    assert (status, notes) == (1, [])
+    assert "IS853" in problem
+
+
 def test_what_no_spec_has_made_is_not_removed_without_a_word(say: Say) -> None:
     resize = {"Type": "AWS::Lambda::Function", "Properties": {"Role": "x"}}
     names = {"Type": "AWS::CDK::Metadata", "Properties": {"Analytics": "x"}}

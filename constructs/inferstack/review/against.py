@@ -111,6 +111,9 @@ def compare_with(
         templates, problems = read_folder(against) if is_folder else ([read_template(against)], [])
     except SpecError as error:
         return Comparison(list(error.problems))
+    if not (is_folder or foreign) and (strange := list(not_ours(templates))):
+        # It was named, so it is meant, even if no spec has its endpoint.
+        return Comparison(strange)
     result.problems.extend(problems)
     documents = [found for file in files if (found := deployment_of(file, stage)).specs]
     together = not is_folder and len(documents) == 1 and len(documents[0].specs) == 1
@@ -121,7 +124,7 @@ def compare_with(
             for one in document.specs
         ]
         claimed |= {template.file for _, found in own for template in found}
-        refused = [] if foreign else list(not_ours(own))
+        refused = [] if foreign else list(not_ours(it for _, found in own for it in found))
         result.problems.extend(refused)
         if not refused:
             _compare_document(own, against, region, result)
@@ -237,10 +240,9 @@ def unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Prob
     return one.document.problem(_NAME, UNCLEAR, message, fix)
 
 
-def not_ours(own: list[tuple[LoadedSpec, list[PreviousTemplate]]]) -> Iterator[Problem]:
+def not_ours(templates: Iterable[PreviousTemplate]) -> Iterator[Problem]:
     """Reports templates whose endpoint does not come from a spec: every template of ours says where from."""
-    found = {template.file: template for _, templates in own for template in templates}
-    for template in found.values():
+    for template in {it.file: it for it in templates}.values():
         if ENDPOINT in template.resources and template.source_of(ENDPOINT) is None:
             message = f"inferstack has not made this template: `{ENDPOINT}` has no `{SOURCE_METADATA}`"
             fix = "compare with that of the endpoint's own stack; to compare all the same, add `--foreign`"

@@ -46,7 +46,7 @@ def _match(one: LoadedSpec, of_file: SpecsOfFile, base: Base, *, alone: bool) ->
     if not own:
         return Match(one, is_unclear=one.document.shown_file in base.wrong)
     if own[0].spec is None:
-        refused = next(not_ours([(one, [own[0].template])]), None)
+        refused = next(not_ours([own[0].template]), None)
         if refused is not None:
             return Match(one, None, files, refused, is_unclear=True)
     return Match(one, own[0], files)
