@@ -82,7 +82,7 @@ def test_inferstack_is_installed_from_where_it_came(
 ) -> None:
     environment(source, inferstack=["1.0"])
     assert lines() == line
-    assert ("installed from a folder" in requirements()) == (not line)
+    assert ("came from this machine" in requirements()) == (not line)
 
 
 def test_sources_that_are_not_installed_have_no_versions(environment: Environment) -> None:

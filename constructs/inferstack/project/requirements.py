@@ -10,8 +10,8 @@ _US = "inferstack"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _OF_EXTRA = re.compile(r";.*\bextra\s*==")
 _HEADER = "# The versions that `inferstack init` found; pip-tools and uv can write this file, too.\n"
-_FROM_A_FOLDER = """\
-# inferstack itself was installed from a folder. Say where CI can install it from, for example:
+_FROM_THIS_MACHINE = """\
+# inferstack itself came from this machine. Say where CI can install it from, for example:
 # inferstack @ git+https://git.example.com/inferstack@COMMIT
 """
 
@@ -26,7 +26,7 @@ def requirements() -> str:
     _collect(_US, found)
     ours = found.pop(_US, None)
     pins = sorted(f"{name}=={one.version}\n" for name, one in found.items())
-    return "".join((_HEADER, _FROM_A_FOLDER if ours is None else _source(ours), *pins))
+    return "".join((_HEADER, _FROM_THIS_MACHINE if ours is None else _source(ours), *pins))
 
 
 def _collect(name: str, found: dict[str, Distribution]) -> None:
@@ -60,4 +60,4 @@ def _source(ours: Distribution) -> str:
     url = str(came["url"])
     if (vcs := came.get("vcs_info")) is not None:
         return f"{_US} @ {vcs['vcs']}+{url}@{vcs['commit_id']}\n"
-    return _FROM_A_FOLDER if url.startswith("file:") else f"{_US} @ {url}\n"
+    return _FROM_THIS_MACHINE if url.startswith("file:") else f"{_US} @ {url}\n"
