@@ -14,6 +14,9 @@ from support.resolving import BASES, merged
 from support.reviews import write_spec
 
 from inferstack.cli import main
+from inferstack.cli.review.html import as_html
+from inferstack.cli.review.markdown import markdown
+from inferstack.cli.review.text import text
 from inferstack.problems import SpecError
 from inferstack.review.page import Review, review
 from inferstack.review.page.base import _checked_out
@@ -250,6 +253,11 @@ def test_specs_of_the_base_with_errors_are_not_compared_with() -> None:
     found = review("specs", "before")
     # What had errors may have been deployed before; only of the other one is it known that it is new.
     assert fates(found) == {"one": "not compared", "two": "new"}
+    said = text(found)
+    assert said.startswith("2 endpoints against `before`: 1 new, 1 not compared\n")
+    assert "\none       not compared  2 ml.g5.12xlarge\n" in said
+    assert "| `one` | not compared | 2 ml.g5.12xlarge |" in markdown(found)
+    assert as_html(found).count('<span class="tag not-compared">not compared</span>') == 3
     assert found.notes == ("before: specs/one.yaml has errors, such as IS101: not compared",)
 
 

@@ -83,7 +83,7 @@ def _table(review: Review) -> list[str]:
     found = words.touched(review)
     if not found:
         return []
-    rows = [_endpoint_row(it) for it in found]
+    rows = [_endpoint_row(review, it) for it in found]
     if len(review.endpoints) > 1:
         rows += map(_total_row, review.totals)
     header = _header(
@@ -97,9 +97,9 @@ def _unchanged(review: Review) -> list[str]:
     return [] if said is None else [escaping.markdown(said)]
 
 
-def _endpoint_row(it: Reviewed) -> str:
+def _endpoint_row(review: Review, it: Reviewed) -> str:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
-    fate = "" if it.fate == "not compared" else it.fate
+    fate = words.fate_text(review, it)
     return _row(
         code(it.key), fate, escaping.markdown(words.instances_text(it)), words.cost_cell(before, after)
     )

@@ -35,7 +35,7 @@ def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
     if not found:
         return
     rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", f"{words.currency_of(review)} AN HOUR".strip())]
-    rows += map(_row, found)
+    rows += [_row(review, it) for it in found]
     if len(review.endpoints) > 1:
         rows += map(_total, review.totals)
     yield from _with_header(_without_empty_columns(rows), stream)
@@ -53,10 +53,9 @@ def _with_header(rows: Sequence[tuple[str, ...]], stream: TextIO | None) -> Iter
     yield from others
 
 
-def _row(it: Reviewed) -> tuple[str, str, str, str]:
+def _row(review: Review, it: Reviewed) -> tuple[str, str, str, str]:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
-    fate = "" if it.fate == "not compared" else it.fate
-    return it.key, fate, words.instances_text(it), words.cost_cell(before, after)
+    return it.key, words.fate_text(review, it), words.instances_text(it), words.cost_cell(before, after)
 
 
 def _total(it: Total) -> tuple[str, str, str, str]:

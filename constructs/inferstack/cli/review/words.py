@@ -29,12 +29,17 @@ def place_text(it: Finding) -> str:
     return f"{it.place.file}:{it.place.line}" if it.place.line else it.place.file
 
 
-_FATES = ("removed", "replaced", "updated", "new", "unchanged")
+_FATES = ("removed", "replaced", "updated", "new", "not compared", "unchanged")
+
+
+def fate_text(review: Review, it: Reviewed) -> str:
+    """What becomes of an endpoint; empty without a base, where nothing is compared."""
+    return "" if review.base is None else it.fate
 
 
 def verdict(review: Review) -> str:
     """The first line: how many endpoints become what, and how many errors and warnings there are."""
-    fates = [it.fate for it in review.endpoints]
+    fates = [fate_text(review, it) for it in review.endpoints]
     said = [f"{fates.count(fate)} {fate}" for fate in _FATES if fate in fates]
     count = f"{len(fates)} endpoint{'' if len(fates) == 1 else 's'}"
     counts = [

@@ -165,7 +165,7 @@ def headline(review: Review) -> str:
 
 
 def _counted(review: Review) -> list[tuple[str, int]]:
-    fates = [it.fate for it in review.endpoints]
+    fates = [words.fate_text(review, it) for it in review.endpoints]
     return [(fate, fates.count(fate)) for fate in _FATES if fate in fates]
 
 
