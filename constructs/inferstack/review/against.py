@@ -98,23 +98,23 @@ def compare_with(
     Args:
         against: a template, or a folder of templates in which each spec finds its own by the endpoint's
             name, or by the spec file that the template says it came from.
-        files: spec files. stage: the stage to compare. Without one, a spec that can be deployed without a
-        stage is compared without. region: the region for specs that name none; without it, that of the
-        template. folders: folders whose spec files are all among ``files``: a template that came from one of
-        these
-            folders and that no spec makes any more is reported.
+        files: spec files.
+        stage: the stage to compare. Without one, a spec that can be deployed without a stage is compared
+            without.
+        region: the region for specs that name none; without it, that of the template.
+        folders: folders whose spec files are all among ``files``: a template that came from one of these
+            and that no spec makes any more is reported.
         foreign: whether to compare with templates that inferstack has not made, too.
     """
-    result = Comparison()
+    is_folder = against.is_dir()
     try:
-        is_folder = against.is_dir()
         templates, problems = read_folder(against) if is_folder else ([read_template(against)], [])
     except SpecError as error:
         return Comparison(list(error.problems))
     if not (is_folder or foreign) and (strange := list(not_ours(templates))):
         # It was named, so it is meant, even if no spec has its endpoint.
         return Comparison(strange)
-    result.problems.extend(problems)
+    result = Comparison(list(problems))
     documents = [found for file in files if (found := deployment_of(file, stage)).specs]
     together = not is_folder and len(documents) == 1 and len(documents[0].specs) == 1
     claimed: set[str] = set()
