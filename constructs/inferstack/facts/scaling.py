@@ -56,9 +56,17 @@ def goes_to_zero(scaling: Autoscaling) -> bool:
 
 
 def most_capacity(scaling: Autoscaling) -> int:
-    """The highest maximum that the target has at any time: its own, or that of a scheduled action."""
-    later = (it.scalable_target_action.max_capacity for it in scaling.scheduled_actions or ())
-    return max([scaling.max_capacity, *(it for it in later if it is not None)])
+    """The highest maximum that the target has at any time."""
+    return max(most for _, most in maximums(scaling))
+
+
+def maximums(scaling: Autoscaling) -> Iterator[tuple[SpecPath, int]]:
+    """Each maximum that the target has at some time, its own or that of a scheduled action, with its path."""
+    yield ("max_capacity",), scaling.max_capacity
+    for index, action in enumerate(scaling.scheduled_actions or ()):
+        most = action.scalable_target_action.max_capacity
+        if most is not None:
+            yield ("scheduled_actions", index, "scalable_target_action", "max_capacity"), most
 
 
 def least_capacity(scaling: Autoscaling) -> int:

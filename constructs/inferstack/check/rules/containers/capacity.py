@@ -11,7 +11,7 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.check.rules.base import API, GUIDE, error, warning
-from inferstack.facts.scaling import first_copies, most_capacity
+from inferstack.facts.scaling import first_copies, maximums, most_capacity
 from inferstack.facts.walk import (
     Specification,
     component_variants,
@@ -315,8 +315,8 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
 def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A component's maximum number of copies should fit on the largest fleet.
 
-    Copies beyond the largest fleet can never start, but AWS accepts a higher limit. Each component is looked
-    at by itself, by accelerators.
+    Copies beyond the largest fleet can never start, but AWS accepts a higher limit, in a schedule, too. Each
+    component is looked at by itself, by accelerators.
     """
     for fleet in _fleets(spec):
         for path, name, component, needs in fleet.tenants:
@@ -328,11 +328,12 @@ def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
             ):
                 continue
             on_one = int(fleet.host.accelerator_devices // each)
-            room, wanted = on_one * most, component.autoscaling.max_capacity
-            if wanted > room:
-                message = f"{wanted} copies of `{name}` do not fit on {most} x {fleet.host.name}"
-                fix = f"write {room}, or let the fleet grow to {-(-wanted // on_one)} with {fleet.limit}"
-                yield Problem((*path, "autoscaling", "max_capacity"), message, fix)
+            for where, wanted in maximums(component.autoscaling):
+                if wanted > on_one * most:
+                    message = f"{wanted} copies of `{name}` do not fit on {most} x {fleet.host.name}"
+                    needed = f"{-(-wanted // on_one)} with {fleet.limit}"
+                    fix = f"write {on_one * most}, or let the fleet grow to {needed}"
+                    yield Problem((*path, "autoscaling", *where), message, fix)
 
 
 @warning("IS423", _SCALING)
