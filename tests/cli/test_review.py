@@ -134,6 +134,22 @@ def test_what_a_spec_ignores_does_not_pass_a_policy(one: Path, capsys: pytest.Ca
     assert "not allowed here: updated: one: " in found.err
 
 
+def test_a_policy_is_about_what_a_change_brings(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    advised = yaml.safe_load(BASES["single"])
+    advised["endpoint_name"] = "two"
+    advised["variant"]["initial_instance_count"] = 1
+    for folder in ("base", "model_specs"):
+        Path(folder, "two.yaml").write_text(yaml.safe_dump(advised))
+    change(one, variant={"initial_instance_count": 3})
+    assert run("--base", "base", "--fail-on", "cost-per-hour=1", "--fail-on", "capacity") == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "not allowed here: cost-per-hour=1: one: up to 21.00 USD an hour",
+        "not allowed here: capacity: one: the instances of `AllTraffic`: 2 x ml.g5.12xlarge → 3 x ml.g5.12xlarge",
+    ]
+    assert run("--fail-on", "cost-per-hour=1") == 1
+    assert "two: up to 7.00 USD an hour" in capsys.readouterr().err
+
+
 def test_without_a_price_nobody_knows_whether_it_is_too_dear(
     one: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

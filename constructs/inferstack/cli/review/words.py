@@ -18,10 +18,9 @@ _LEVELS = {"min": "fewest", "start": "start", "max": "most"}
 
 def finding_text(it: Finding) -> str:
     """A finding as one sentence: what was found, from and to, what to do, and why it is ignored."""
-    moved = "" if it.before is None or it.after is None else f": {it.before} → {it.after}"
     fix = f"; {it.fix}" if it.fix else ""
     ignored = "" if it.ignored is None else f" (ignored in the spec{f': {it.ignored}' if it.ignored else ''})"
-    return f"{it.message}{moved}{fix}{ignored}"
+    return f"{it.sentence}{fix}{ignored}"
 
 
 def place_text(it: Finding) -> str:
@@ -76,13 +75,8 @@ def unchanged(review: Review) -> str | None:
 
 def findings_of(review: Review) -> list[Finding]:
     """The findings to show: no advice about endpoints that stay as they are, nothing that the table has."""
-    same = {it.key for it in review.endpoints if it.fate == "unchanged"}
     single = {it.key for it in review.endpoints if it.after is not None and len(it.after.fleets) == 1}
-    return [it for it in review.findings if not _is_old_advice(it, same) and not _is_in_table(it, single)]
-
-
-def _is_old_advice(it: Finding, same: set[str]) -> bool:
-    return it.effect == "advice" and bool(it.endpoints) and same.issuperset(it.endpoints)
+    return [it for it in review.findings if not review.is_old(it) and not _is_in_table(it, single)]
 
 
 def _is_in_table(it: Finding, single: set[str]) -> bool:

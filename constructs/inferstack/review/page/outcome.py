@@ -36,6 +36,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     place: Place
     """Where the spec has the cause."""
 
+    @property
+    def sentence(self) -> str:
+        """What was found, from what to what."""
+        moved = "" if self.before is None or self.after is None else f": {self.before} → {self.after}"
+        return f"{self.message}{moved}"
+
 
 class ResourceChange(msgspec.Struct, frozen=True, kw_only=True):
     """What CloudFormation does with a resource."""
@@ -125,6 +131,11 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     def failed(self) -> bool:
         """Whether a spec has errors, or AWS would refuse an update."""
         return any(it.severity == "error" for it in self.findings)
+
+    def is_old(self, it: Finding) -> bool:
+        """Whether it is advice about endpoints that stay as they are: nothing that the change brings."""
+        same = {one.key for one in self.endpoints if one.fate == "unchanged"}
+        return it.effect == "advice" and bool(it.endpoints) and same.issuperset(it.endpoints)
 
     def of(self, endpoint: str | None) -> tuple[Finding, ...]:
         """The findings about an endpoint; with None, those about no single one."""

@@ -46,24 +46,26 @@ def _amount(text: str) -> Decimal:
 
 
 def broken(policies: Sequence[Policy], review: Review) -> Iterator[str]:
-    """What breaks a policy, a line each. What a spec ignores counts, too: the policy is not the spec's."""
+    """What breaks a policy, a line each. What a spec ignores counts, too: the policy is not the spec's. An
+    endpoint that stays as it is breaks none, unless it has errors.
+    """
     for policy in policies:
         if policy.limit is not None:
             yield from _too_costly(policy.limit, review)
             continue
         for it in review.findings:
-            if it.effect == policy.name:
+            if it.effect == policy.name and not review.is_old(it):
                 about = f"{listed(it.endpoints, last='and', quote='')}: " if it.endpoints else ""
-                yield f"{policy.name}: {about}{it.message}"
+                yield f"{policy.name}: {about}{it.sentence}"
 
 
 def _too_costly(limit: Decimal, review: Review) -> Iterator[str]:
     for reviewed in review.endpoints:
-        if reviewed.after is None:
+        if reviewed.after is None or reviewed.fate == "unchanged":
             continue
         cost = reviewed.after.cost
         if cost.unpriced:
             types = listed(cost.unpriced, last="and", quote="")
             yield f"{COST}={limit}: {reviewed.key}: no price of {types}, so it may cost too much"
         elif cost.per_hour is not None and cost.per_hour.max > limit:
-            yield f"{COST}={limit}: {reviewed.key}: up to {cost.per_hour.max} {cost.currency} an hour"
+            yield f"{COST}={limit}: {reviewed.key}: up to {cost.per_hour.max:,.2f} {cost.currency} an hour"
