@@ -314,7 +314,7 @@ def test_a_pin_that_still_holds_is_no_problem(
     assert (said.out, said.err) == (f"{ARN}/1: Approved\n", "a.yaml: no problems\n")
     registry.register()
     assert pin("--check") == 0
-    assert capsys.readouterr().err == f"note: {ARN}/2 is approved by now\na.yaml: no problems\n"
+    assert capsys.readouterr().err == f"note: {ARN}/2 is approved now\na.yaml: no problems\n"
 
 
 def test_a_pin_that_is_not_approved_any_more_is_reported(

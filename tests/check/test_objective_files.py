@@ -65,34 +65,34 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS561 too few instances": (
         {"variant": {**SPEC["variant"], "initial_instance_count": 1}},
         {"variant": {**SPEC["variant"], "initial_instance_count": 2}},
-        "1 instance can answer 500 of 1000 requests a minute, since `best` did 500 on one; "
-        "start 2, or let `autoscaling` add them",
+        "1 instance can answer 500 of 1000 requests a minute, since `best` answered 500 on one; "
+        "start with 2, or let `autoscaling` add them",
     ),
     "IS561 too few with scaling by another metric": (
         {"objective": {**OBJECTIVE, "requests_per_minute": 2500}, **scaling(None)},
         {"objective": {**OBJECTIVE, "requests_per_minute": 2500}, **scaling(None, 5)},
-        "4 instances can answer 2000 of 2500 requests a minute, since `best` did 500 on one; raise it to 5",
+        "4 instances can answer 2000 of 2500 requests a minute, since `best` answered 500 on one; raise it to 5",
     ),
     "IS562 a target over the knee": (
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(351)},
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(350)},
-        "351 is more than the 350 that are planned for, since `best` did 500 on one; lower it to 350",
+        "351 is above the 350 to plan for, since `best` answered 500 on one; lower it to 350",
     ),
     "IS563 nothing that is fast enough": (
         {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 299}}},
         {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 300}}},
-        "no configuration on ml.m5.xlarge met it, not even `base`: 300 ms is over the limit of 299 ms at P95",
+        "no configuration on ml.m5.xlarge met the limit, not even `base`: 300 ms is over the limit of 299 ms at P95",
     ),
     "IS564 over the budget": (
         {"objective": {**OBJECTIVE, "budget_per_hour": 0.68}},
         {"objective": {**OBJECTIVE, "budget_per_hour": 0.69}},
         "3 instances of ml.m5.xlarge cost 0.69 USD an hour, which is over the budget of 0.68; "
-        "have 2 at most, or raise the budget",
+        "allow 2 at most, or raise the budget",
     ),
     "IS567 a start below the quietest minute": (
         {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(1)},
         {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(2)},
-        "1 instance can answer 500 of 1000 requests a minute, since `best` did 500 on one; start at least 2",
+        "1 instance can answer 500 of 1000 requests a minute, since `best` answered 500 on one; start with at least 2",
     ),
 }
 
@@ -220,4 +220,4 @@ def test_a_load_test_that_knows_only_a_url_was_of_the_type_of_the_spec(folder: P
     }
     (folder / "specs/load.csv").write_text(json.dumps(export))
     (found,) = problems()
-    assert "3 instances can answer 180 of 1000 requests a minute, since `bert` did 60" in str(found)
+    assert "3 instances can answer 180 of 1000 requests a minute, since `bert` answered 60" in str(found)

@@ -96,7 +96,10 @@ def test_a_file_is_no_folder(folder: Path, run: Run) -> None:
     Path("a").touch()
     done = run("init", "a", *HERE)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "inferstack: a: this is not a folder; name a folder, or none for this one\n"
+    assert (
+        done.stderr
+        == "inferstack: a: this is not a folder; name a folder, or leave it out for the current one\n"
+    )
 
 
 def refused(folder: Path, mode: int) -> subprocess.CompletedProcess[str]:
@@ -293,7 +296,7 @@ def test_a_record_that_cannot_be_read_stops_it(record: str, folder: Path, run: R
     (folder / RECORD).write_text(record, "utf-8")
     done = run("init")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"inferstack: {RECORD}: this is no record of init: ")
+    assert done.stderr.startswith(f"inferstack: {RECORD}: this is not a record of init: ")
 
 
 # ---------------------------------------------------------------- questions
@@ -354,7 +357,9 @@ def test_no_answer_writes_nothing(folder: Path) -> None:
 def test_without_a_terminal_it_asks_nothing(folder: Path, run: Run) -> None:
     done = run("init", "--region", "us-east-1", shell='"$@" </dev/null')
     assert done.returncode == 2
-    assert done.stderr.endswith("there is no terminal to ask on: give --kind --ci, or --yes for the usual\n")
+    assert done.stderr.endswith(
+        "there is no terminal to ask on: give --kind --ci, or --yes for the defaults\n"
+    )
     assert list(folder.iterdir()) == []
 
 

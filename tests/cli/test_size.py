@@ -284,7 +284,10 @@ def test_a_type_that_the_spec_cannot_have_is_not_written(capsys: pytest.CaptureF
     [
         (("--instances", "0"), "'0' is not a whole number above 0"),
         (("--instances", "9" * 5000), f"'{'9' * 40}' is not a whole number above 0"),
-        (("--instance-type", "g5.xlarge"), "'g5.xlarge' is no type of SageMaker's, such as ml.g5.xlarge"),
+        (
+            ("--instance-type", "g5.xlarge"),
+            "'g5.xlarge' is not a SageMaker instance type, such as ml.g5.xlarge",
+        ),
     ],
 )
 def test_options_have_bounds(words: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -378,7 +381,7 @@ def test_the_public_file_needs_no_account(capsys: pytest.CaptureFixture[str]) ->
     assert '"source": "index.json"' in Path("inferstack-prices.json").read_text()
     capsys.readouterr()
     assert main(["prices", "update", "--region", "ap-east-1", "--offer", "index.json"]) == 1
-    assert "no price of hosting for ap-east-1" in capsys.readouterr().err
+    assert "no hosting prices for ap-east-1" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["prices", "update", "--region", "mars-east-1", "--offer", "index.json"])
     assert "argument --region: 'mars-east-1' is not the name of an AWS region" in capsys.readouterr().err

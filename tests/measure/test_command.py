@@ -174,7 +174,7 @@ def test_the_best_goes_into_the_spec_and_leaves_its_comments(capsys: pytest.Capt
     assert "max_batch_size: 32  # as the network was traced" in text
     assert load_spec(file).spec.triton is not None
     assert "+      dynamic_batching: {}" in capsys.readouterr().out
-    assert "which is what `net` has" in list(tuned(file).lines())
+    assert "`net` has this configuration already" in list(tuned(file).lines())
     points = found.picture()["data"]["values"]
     assert {it["measured"] for it in points} == {"base", "batching", "instances", "both"}
 
@@ -233,7 +233,7 @@ def test_what_is_doubtful_is_said_once(capsys: pytest.CaptureFixture[str]) -> No
         "net, 8 users: 4 of 100 requests failed, 3 of them with status 500: no",
         "batch 4: Triton does not load it: why",
         "3 of 4 runs have not become steady, so the numbers are rough; --longest S gives more time",
-        "2 of 4 runs have used a whole processor for the users, so the server may do more",
+        "2 of 4 runs have used a whole processor for the users, so the server might do more",
     ]
 
 
@@ -286,12 +286,12 @@ def local(**more: object) -> LocalConfig:
     [
         (["ml.m5.large"], local(), None),
         (["ml.m5.large", "ml.m5.large"], local(), None),
-        (["ml.m5.xlarge"], local(), "ml.m5.xlarge has 4 processors, and this machine 2"),
-        (["ml.g5.xlarge"], local(), "ml.g5.xlarge has accelerators, and this was a CPU"),
+        (["ml.m5.xlarge"], local(), "ml.m5.xlarge has 4 processors, but this machine 2"),
+        (["ml.g5.xlarge"], local(), "ml.g5.xlarge has accelerators, but this machine used its CPU"),
         (["ml.inf2.xlarge"], local(), "ml.inf2.xlarge has accelerators"),
         (["ml.zz9.large"], local(), "nothing is known about ml.zz9.large"),
-        ([], local(), "does not name one instance type"),
-        (["ml.m5.large", "ml.c5.large"], local(), "does not name one instance type"),
+        ([], local(), "does not name exactly one instance type"),
+        (["ml.m5.large", "ml.c5.large"], local(), "does not name exactly one instance type"),
         (["ml.m5.large"], local(stand_in="pytorch", run_by="torch 2.13"), "run by torch 2.13 instead of"),
         (["ml.m5.large"], local(changes=("its instances run on the CPU",)), "asks for a GPU"),
     ],

@@ -70,7 +70,7 @@ WRONG = {
         "2:1: IS071: the line is not CSV: unexpected end of data; check its quotes",
     ),
     HEAD + "base,g5.xlarge,1\n": (
-        "`instance_type` is `g5.xlarge`; write a type of SageMaker's, such as `ml.",
+        "`instance_type` is `g5.xlarge`; write a SageMaker instance type, such as `ml.",
     ),
     HEAD + "base,ml.g5.xlarge,\n": ("`requests_per_minute` is empty; write a number above 0",),
     HEAD.replace("\n", ",p95_ms,p95.0_ms\n"): ("the column `p95_ms` occurs twice; keep one of them",),
@@ -87,7 +87,9 @@ WRONG = {
     HEAD.replace("\n", ",users,users\n"): ("the column `users` occurs twice; keep one of them",),
     "{": ("the file is not JSON",),
     "[" * 100_000: ("the file is not JSON",),
-    "[]": ("this JSON is of no known load test; it must have one of the keys `InferenceRecommendations`",),
+    "[]": (
+        "this JSON does not come from a known load test; it must have one of the keys `InferenceRecommendations`",
+    ),
     '{"Recommendations": [{}]}': ("does not have the form of its API: `DeploymentConfiguration` is missing",),
     '{"InferenceRecommendations": null}': (
         "`InferenceRecommendations` does not have the form of its API; write",

@@ -43,14 +43,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_region(command, "where to deploy")
     command.add_argument("--ci", choices=CI_SYSTEMS, help="what reviews and deploys")
     command.add_argument(
-        "--yes", action="store_true", help="ask nothing, take the usual for what is not given"
+        "--yes", action="store_true", help="ask nothing, and use the defaults for what is not given"
     )
     later = command.add_mutually_exclusive_group()
     later.add_argument("--diff", action="store_true", help="write nothing, show how files differ")
     later.add_argument(
         "--update",
         action="store_true",
-        help="in a project: write what is new or outdated and not changed by you",
+        help="in a project: write new and outdated files that you have not changed",
     )
     command.set_defaults(wrong_usage=command.error)
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     """
     folder: Path = options.folder
     if folder.exists() and not folder.is_dir():
-        raise Refusal(f"{folder}: this is not a folder; name a folder, or none for this one")
+        raise Refusal(f"{folder}: this is not a folder; name a folder, or leave it out for the current one")
     record = _record(folder)
     answers = answers_to(options, None if record is None else record.answers)
     wanted = files_of(answers)
@@ -87,8 +87,8 @@ def _record(folder: Path) -> Record | None:
         message = f"{folder / RECORD}: the record cannot be read: {error.strerror}; check the permissions"
         raise Refusal(message) from None
     except ValueError as error:
-        fix = "take it from git, or remove it: then all files count as yours"
-        raise Refusal(f"{folder / RECORD}: this is no record of init: {error}; {fix}") from None
+        fix = "restore it from git, or remove it: then all files count as yours"
+        raise Refusal(f"{folder / RECORD}: this is not a record of init: {error}; {fix}") from None
 
 
 # ---------------------------------------------------------------- writing

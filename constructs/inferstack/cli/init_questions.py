@@ -23,7 +23,7 @@ def answers_to(options: argparse.Namespace, before: Answers | None) -> Answers:
     if before is None and not options.yes and None in given.values():
         if not _on_a_terminal():
             missing = " ".join(f"--{key}" for key, value in given.items() if value is None)
-            options.wrong_usage(f"there is no terminal to ask on: give {missing}, or --yes for the usual")
+            options.wrong_usage(f"there is no terminal to ask on: give {missing}, or --yes for the defaults")
         asks: dict[str, Callable[[str], str]] = {"kind": _kind, "region": _region, "ci": _ci}
         given = {
             key: ask(getattr(default, key)) if given[key] is None else given[key] for key, ask in asks.items()

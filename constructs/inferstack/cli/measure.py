@@ -51,11 +51,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _add_load(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("the load").add_argument
     add("--rows", metavar="N", type=whole_number, default=1, help="rows of each request (1)")
-    add("--body", metavar="FILE", type=Path, help="send this, instead of what the declared inputs suggest")
-    add("--content-type", metavar="TYPE", help="with --body: its content type, as `inferstack body` says it")
-    window = f"a run ends when three windows of so many seconds agree ({_WINDOW:g})"
+    add("--body", metavar="FILE", type=Path, help="send this file, not a body made from the declared inputs")
+    add("--content-type", metavar="TYPE", help="with --body: the content type that `body` printed")
+    window = f"a run ends when three windows of this many seconds agree ({_WINDOW:g})"
     add("--window", metavar="S", type=positive_number, default=_WINDOW, help=window)
-    longest = f"or after so many seconds ({_LONGEST:g})"
+    longest = f"or after this many seconds ({_LONGEST:g})"
     add("--longest", metavar="S", type=positive_number, default=_LONGEST, help=longest)
     timeout = f"seconds to wait for the start, for loading, and for each answer ({_SECONDS:g})"
     add("--timeout", metavar="S", type=positive_number, default=_SECONDS, help=timeout)
@@ -66,7 +66,7 @@ def _add_load(command: argparse.ArgumentParser) -> None:
 
 def _add_server(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("on this machine").add_argument
-    add("--tune", metavar="NAME", help="with --try: the model to try it on, of a repository with several")
+    add("--tune", metavar="NAME", help="with --try: the model to tune, if the repository has several")
     python = "interpreter with nvidia-pytriton and what the models import (default: this one)"
     add("--python", metavar="FILE", type=Path, default=Path(sys.executable), help=python)
     allow = "also allow files from this folder, besides the spec's own"
@@ -76,10 +76,10 @@ def _add_server(command: argparse.ArgumentParser) -> None:
 
 def _add_endpoint(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("a deployed endpoint").add_argument
-    add("--endpoint", metavar="NAME", help="send the load to this endpoint (with credentials of AWS)")
+    add("--endpoint", metavar="NAME", help="send the load to this endpoint (needs AWS credentials)")
     requests = f"the most requests to send, in all ({_MOST_REQUESTS:,})"
     add("--requests", metavar="N", type=whole_number, default=_MOST_REQUESTS, help=requests)
-    budget = "stop before its instances have cost so much meanwhile, in the currency of the prices"
+    budget = "stop before its instances have cost this much, in the currency of the prices"
     add("--budget", metavar="X", type=positive_number, help=budget)
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     add_region(command)
@@ -178,7 +178,7 @@ def _require_meaning(served: Serving, reasons: tuple[str, ...], options: argpars
     if options.out is not None and reasons:
         raise Refusal(f"--out: ratios only, which `size` cannot use: {reasons[0]}")
     for name in served.cached:
-        tell(f"`{name}` is measured without its response cache: users send the same request all the time")
+        tell(f"`{name}` is measured without its response cache: all users send the same request")
 
 
 def _measured(

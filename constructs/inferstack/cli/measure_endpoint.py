@@ -93,10 +93,10 @@ class _Load:
 
     def _require_bounds(self) -> None:
         if self._options.budget is not None and self._per_hour is None:
-            raise Refusal(f"--budget: the price of what runs there is not known; {HOW_TO_GET_PRICES}")
+            raise Refusal(f"--budget: the price of its instances is not known; {HOW_TO_GET_PRICES}")
         types = [it.instance_type for it in self._fleets]
         if self._options.out is not None and (len(types) != 1 or types[0] is None):
-            raise Refusal("--out: `size` counts instances of one type, and this endpoint does not have that")
+            raise Refusal("--out: `size` counts instances of one type, which this endpoint does not have")
 
     @property
     def _per_hour(self) -> Decimal | None:

@@ -98,7 +98,7 @@ def comparison(rows: Iterable[Row], goal: Goal) -> Iterator[str]:
     header = ("", "USERS", "PER MINUTE", "RATIO", latency, "BATCH", "DELAY", "INSTANCES", "THREADS")
     yield from table([header, *(_row(it, base) for it in found)])
     if not all(it.within for it in found):
-        yield f"! over the limit of {goal.limit:g} ms, or failing"
+        yield f"! over the limit of {goal.limit:g} ms, or failed requests"
 
 
 def _row(row: Row, base: float) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def _troubles(points: Sequence[Point]) -> Iterator[str]:
         which = _which(rough, ran)
         yield f"{which} not become steady, so the numbers are rough; --longest S gives more time"
     if busy:
-        yield f"{_which(busy, ran)} used a whole processor for the users, so the server may do more"
+        yield f"{_which(busy, ran)} used a whole processor for the users, so the server might do more"
 
 
 def _which(some: Sequence[Run], runs: Sequence[Run]) -> str:

@@ -123,7 +123,7 @@ class Tuning:
     def _block(self, best: Configuration) -> Iterator[str]:
         found = self._changes(best)
         if not found:
-            yield f"which is what `{self._model.name}` has"
+            yield f"`{self._model.name}` has this configuration already"
             return
         own = self._model.folder is not None
         yield f"in {self._model.name}/{CONFIG_FILE}:" if own else f"in the spec, at {dotted(self._path(()))}:"

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_what_traffic_does_not_tell(parser: argparse.ArgumentParser) -> None:
-    days = "repeat a day of traffic so many times (1)"
+    days = "repeat a day of traffic this many times (1)"
     parser.add_argument("--days", type=_days, default=1, metavar="DAYS", help=days)
     parser.add_argument(
         "--startup", type=_minutes, default=0, metavar="MINUTES", help="how long a copy takes to start (0)"
@@ -53,7 +53,7 @@ def _add_what_traffic_does_not_tell(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=_seconds,
         metavar="S",
-        help="how long a request takes, for policies on requests at once",
+        help="how long a request takes, for policies on concurrent requests",
     )
     parser.add_argument(
         "--model-memory",
@@ -61,7 +61,7 @@ def _add_what_traffic_does_not_tell(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]MIB",
-        help="memory that a model takes, for cold starts of a multi-model endpoint",
+        help="memory that a model takes, to count cold starts of a multi-model endpoint",
     )
 
 

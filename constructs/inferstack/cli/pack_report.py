@@ -105,7 +105,7 @@ def _loads(found: Comparison) -> Iterator[str]:
     often = sorted(it.by_model.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
     yield "most often: " + ", ".join(f"{name} {count:,}" for name, count in often)
     if it.never_fit:
-        yield f"larger than the memory: {', '.join(it.never_fit[:5])}"
+        yield f"too large for the memory: {', '.join(it.never_fit[:5])}"
 
 
 # ---------------------------------------------------------------- for programs

@@ -91,7 +91,7 @@ def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str,
     accounts = {it for it in (other.account, loaded.spec.account) if it is not None}
     by_name = [it.package.group for it in wanted.values() if not it.package.group.startswith("arn:")]
     if len(accounts) > 1 and by_name:
-        message = f"the stages are in different accounts, and {by_name[0]} is in each of them another group"
+        message = f"the stages are in different accounts, and {by_name[0]} is a different group in each"
         raise Refusal(f"{message}; name one group for both, by its ARN")
     return {key: pins[key] for key in wanted}
 
@@ -152,4 +152,4 @@ def _changes(pin: Pin, connection: Connection) -> Iterator[str]:
 def _tell_of_newer(wanted: Wanted, pin: Pin, connection: Connection, account: str | None) -> None:
     newest = latest_approved(wanted.package, connection, account)
     if newest != pin.arn:
-        tell(f"note: {newest} is approved by now")
+        tell(f"note: {newest} is approved now")

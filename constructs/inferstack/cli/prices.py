@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     offer, source = _offer(options)
     if not offer.hosting:
         _say(offer)
-        raise Refusal(f"the price list has no price of hosting for {options.region}; check the region's name")
+        raise Refusal(f"the price list has no hosting prices for {options.region}; check the region's name")
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     prices = RegionPrices(offer.currency, today, source, offer.hosting)
     with complete_or_absent(options.out) as file:

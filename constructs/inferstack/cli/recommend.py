@@ -46,22 +46,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the SageMaker model to measure (that of the endpoint)",
     )
-    add("--job-name", type=_name, metavar="NAME", help="name of the job (made from the request)")
+    add("--job-name", type=_name, metavar="NAME", help="name of the job (default: made from the request)")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--print", action="store_true", help="print the requests as JSON; nothing is started")
     action.add_argument(
         "--run", dest="start", action="store_true", help="start the job, and wait for its result"
     )
-    action.add_argument(
-        "--result", type=_name, metavar="JOB", help="wait for the result of a job that was started"
-    )
+    action.add_argument("--result", type=_name, metavar="JOB", help="wait for the result of an earlier job")
     action.add_argument("--stop", type=_name, metavar="JOB", help="stop a job")
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     add("--measurements-out", type=Path, metavar="FILE", help="write the result as CSV, for `size`")
     scaling = "after a load test, ask for scaling, too: for this recommendation, or the best"
     add("--autoscaling", nargs="?", const="", metavar="ID", help=scaling)
-    add("--write", action="store_true", help="with --autoscaling: write it into the spec, and what it scales")
-    add("--target-cpu", type=_percent, metavar="PERCENT", help="with --autoscaling: use of each core (50)")
+    add(
+        "--write",
+        action="store_true",
+        help="with --autoscaling: write it and its instances into the spec",
+    )
+    add(
+        "--target-cpu",
+        type=_percent,
+        metavar="PERCENT",
+        help="with --autoscaling: utilization to aim for, per core (50)",
+    )
     add(
         "--instances",
         type=whole_number,
@@ -191,7 +198,7 @@ def _run(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> int:
     with _taken_up_again(options, job):
         if not recommender.start(requests):
             again = "another --job-name repeats it"
-            tell(f"{job}: AWS has this job already, so it is not started and paid again; {again}")
+            tell(f"{job}: AWS has this job already, so it is neither started nor paid for again; {again}")
     return _result(recommender, loaded, job, options)
 
 
@@ -203,7 +210,7 @@ def _taken_up_again(options: argparse.Namespace, job: str) -> Iterator[None]:
     except (KeyboardInterrupt, AccountError) as error:
         if isinstance(error, NoSuchJobError) and not options.start:
             raise
-        tell(f"{job} goes on without this command, if it was started")
+        tell(f"{job} continues without this command, if it was started")
         tell(f"  its result: {_command(options)} --result {job}")
         tell(f"  to end it:  {_command(options)} --stop {job}")
         raise

@@ -40,12 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
-    measured_on = "what was measured, if the file names none"
+    measured_on = "the instance type that was measured, if the file names none"
     parser.add_argument("--instance-type", type=_instance_type, metavar="TYPE", help=measured_on)
     parser.add_argument(
-        "--instances", type=whole_number, default=1, metavar="N", help="how many were measured together (1)"
+        "--instances",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="how many instances were measured together (1)",
     )
-    parser.add_argument("--variant", metavar="NAME", help="size this one of several variants")
+    parser.add_argument("--variant", metavar="NAME", help="the variant to size, if there are several")
     instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
     parser.add_argument("--write", action="store_true", help="edit the spec accordingly, and show the diff")
@@ -56,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _instance_type(text: str) -> str:
     if not text.startswith("ml."):
-        raise argparse.ArgumentTypeError(f"{text!r} is no type of SageMaker's, such as ml.g5.xlarge")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a SageMaker instance type, such as ml.g5.xlarge")
     return text
 
 
@@ -78,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(_text(loaded.spec, ranked, prices, None if options.write else chosen), end="", flush=True)
     if all(it.per_hour is None for it in ranked):
-        tell(f"without prices, fewer instances come first; {HOW_TO_GET_PRICES}")
+        tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
         draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
     if sized is not None and chosen is not None and options.write:

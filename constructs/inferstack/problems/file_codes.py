@@ -58,16 +58,16 @@ NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
 
 # ---------------------------------------------------------------- several specs
 
-UNREADABLE_PRICES = _error("IS070", "The price file cannot be read, or does not have its form.")
+UNREADABLE_PRICES = _error("IS070", "The price file cannot be read, or does not have the right form.")
 UNREADABLE_MEASUREMENTS = _error(
-    "IS071", "The file of measurements cannot be read, or has something that cannot be used."
+    "IS071", "The file of measurements cannot be read, or some of it cannot be used."
 )
 NOT_EDITABLE = _error(
     "IS077",
     "A value of the spec cannot be changed by a command without changing more than it should, such as text "
     "that an alias repeats.",
 )
-UNREADABLE_TRAFFIC = _error("IS072", "The traffic file cannot be read, or has something that cannot be used.")
+UNREADABLE_TRAFFIC = _error("IS072", "The traffic file cannot be read, or some of it cannot be used.")
 OTHER_TRAFFIC = _error("IS073", "The traffic file and the specs do not name the same models.")
 NOT_ENOUGH_FOR_A_JOB = _error(
     "IS080",

@@ -113,14 +113,14 @@ def only_ratios(
     """
     types = list(dict.fromkeys(instance_types))
     if len(types) != 1:
-        yield "the spec does not name one instance type for it"
+        yield "the spec does not name exactly one instance type for it"
     for name in types:
         yield from _differs(name, here)
     for name, local in models:
         if local.run_by is not None:
             yield f"`{name}` is run by {local.run_by} instead of Triton's backend, which is faster"
         if _ON_CPU in local.changes:
-            yield f"`{name}` asks for a GPU, and ran on the CPU"
+            yield f"`{name}` asks for a GPU, but ran on the CPU"
 
 
 def _differs(name: str, here: int) -> Iterator[str]:
@@ -128,6 +128,6 @@ def _differs(name: str, here: int) -> Iterator[str]:
     if known is None:
         yield f"nothing is known about {name}"
     elif known.accelerator_devices:
-        yield f"{name} has accelerators, and this was a CPU"
+        yield f"{name} has accelerators, but this machine used its CPU"
     elif known.vcpus != here:
-        yield f"{name} has {known.vcpus} processors, and this machine {here}"
+        yield f"{name} has {known.vcpus} processors, but this machine {here}"

@@ -192,7 +192,7 @@ def lacking(spec: ModelSpec, block: str, *, model_name: str | None = None) -> It
     requests = requests_of(spec, block, model_name=model_name)
     request = next(reversed(requests.values()))
     if "RoleArn" not in request:
-        message = "the job needs a role, and the role that the stack creates has no name before that"
+        message = "the job needs a role, and the stack's own role has no name in advance"
         yield _lacks(block, message, "add `role_arn`, or an ARN as `execution_role`")
     unknown = sorted({text for it in requests.values() for text in _texts(it) if not _is_known(text)})
     for text in unknown:

@@ -184,7 +184,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
         if not row[name]:
             reader.fault(line, f"`{name}` is empty", "write the name of what was measured")
     if row["instance_type"] and not row["instance_type"].startswith("ml."):
-        fix = "write a type of SageMaker's, such as `ml.g5.xlarge`"
+        fix = "write a SageMaker instance type, such as `ml.g5.xlarge`"
         reader.fault(line, f"`instance_type` is {shown(row['instance_type'])}", fix)
     numbers = {
         name: _number(name, text, line, reader) for name, text in row.items() if _is_number(name, text)
@@ -256,7 +256,7 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
             except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
                 reader.fault(1, wrong_form(key, error), _FIXES.get(key, _WHOLE_ANSWER))
             return
-    message = "this JSON is of no known load test"
+    message = "this JSON does not come from a known load test"
     reader.fault(1, message, f"it must have one of the keys {listed(list(_JSON_FORMS))}")
 
 

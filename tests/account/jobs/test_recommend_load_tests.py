@@ -53,7 +53,7 @@ def test_the_same_job_is_never_paid_twice(
     said = capsys.readouterr()
     assert said.out.count("recommendation-1") == 2
     assert (
-        "AWS has this job already, so it is not started and paid again; another --job-name repeats it"
+        "AWS has this job already, so it is neither started nor paid for again; another --job-name repeats it"
         in said.err
     )
     assert (
@@ -118,7 +118,7 @@ def test_a_job_is_found_again_when_the_answer_to_its_start_was_lost(
     faults.answers["CreateInferenceRecommendationsJob"] = [(503, "ServiceUnavailable", "later"), None]
     assert recommend("--run") == 1
     said = capsys.readouterr()
-    assert "goes on without this command, if it was started" in said.err
+    assert "continues without this command, if it was started" in said.err
     assert "CreateInferenceRecommendationsJob fails: AWS answers ServiceUnavailable" in said.err
     assert recommend("--run") == 0
 
@@ -216,4 +216,4 @@ def test_a_default_job_measures_an_endpoint_as_well(
     Path("answer.json").write_text(text[text.index("{") :])
     assert read_measurements(Path("answer.json"))[0].instance_type == "ml.m5.xlarge"
     assert recommend() == 0
-    assert "endpoint   churn, which must not serve anybody meanwhile" in capsys.readouterr().out
+    assert "endpoint   churn, which must get no other requests meanwhile" in capsys.readouterr().out

@@ -102,7 +102,7 @@ def traffic_fits_in_the_job(spec: ModelSpec) -> Iterator[Problem]:
 
 @warning("IS556", _DEFAULT)
 def default_job_has_traffic_of_its_own(spec: ModelSpec) -> Iterator[Problem]:
-    """What shapes a load test has no place in a `Default` job, which has traffic and limits of its own.
+    """A `Default` job cannot have the keys that shape a load test: it has its own traffic and limits.
 
     AWS's page on such jobs has none of these keys, and users report that jobs with them are refused.
     """
@@ -151,7 +151,7 @@ def recommender_measures_it(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(at, "load tests cannot have provisioned concurrency", "remove it", of_key=True)
     for path, instance_type in named:
         if instance_type.startswith("ml.t2."):
-            message = f"`{instance_type}` has no steady performance, and no load test runs on it"
+            message = f"`{instance_type}` varies in performance, so Inference Recommender does not test it"
             yield Problem(path, message, "test another family, such as ml.m5")
 
 

@@ -33,7 +33,7 @@ _MILLISECONDS_A_MINUTE = 60_000
 
 @error("IS560")
 def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
-    """An objective gives its requests either as numbers or as a file of traffic."""
+    """An objective states its requests either as numbers or as a traffic file."""
     it = spec.objective
     if it is None:
         return
@@ -43,7 +43,7 @@ def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
         yield Problem(("objective",), message, fix, lacks="requests_per_minute")
     for key in ("requests_per_minute", "lowest_requests_per_minute"):
         if it.traffic is not None and getattr(it, key) is not None:
-            message = f"`traffic` says it as well: {it.traffic}"
+            message = f"`traffic` gives it as well: {it.traffic}"
             yield Problem(("objective", key), message, f"remove `{key}`, or `traffic`", of_key=True)
 
 
@@ -80,7 +80,7 @@ def scaling_gets_to_the_objective(spec: ModelSpec) -> Iterator[Problem]:
 
 @warning("IS552", _LOAD)
 def load_test_gets_to_its_end(spec: ModelSpec) -> Iterator[Problem]:
-    """A load test should have enough users to send as many requests as end it.
+    """A load test should have enough users to reach the number of requests that ends it.
 
     Each user waits for an answer before the next request, so at a latency of half a second 250 users send
     30,000 requests a minute, and 50 users never do.
@@ -96,7 +96,7 @@ def load_test_gets_to_its_end(spec: ModelSpec) -> Iterator[Problem]:
         if 0 < users < needed:
             most = users * _MILLISECONDS_A_MINUTE // latency
             message = f"{users} users who wait {latency} ms send {most} requests a minute at most"
-            fix = f"let the number of users rise to {needed}, or end at fewer than {stop.max_invocations}"
+            fix = f"raise the number of users to {needed}, or lower `max_invocations`"
             yield Problem(("load_test", "traffic_pattern"), message, fix)
 
 
@@ -112,7 +112,7 @@ def _most_users(pattern: TrafficPattern) -> int:
 
 @warning("IS565")
 def some_instances_are_not_spare(spec: ModelSpec) -> Iterator[Problem]:
-    """The fewest instances that run should be more than the spare ones, which requests do not count on."""
+    """The smallest number of instances should be above `spare_instances`, or none is left for requests."""
     spare, found = 0 if spec.objective is None else spec.objective.spare_instances, variants(spec)
     if spare == 0 or len(found) != 1:
         return
@@ -125,7 +125,7 @@ def some_instances_are_not_spare(spec: ModelSpec) -> Iterator[Problem]:
     else:
         return
     if fewest <= spare:
-        message = f"`spare_instances` is {spare}: of {fewest}, none is left for requests"
+        message = f"`spare_instances` is {spare}, so of {fewest} none is left for requests"
         yield Problem(key, message, f"raise it to {spare + 1} or more")
 
 
@@ -189,7 +189,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 @MEASURED.warning("IS561", _SCALING)
 def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
-    """An endpoint should have enough instances for its objective, by what one of them did in the load test.
+    """An endpoint should have enough instances for its objective, judging by what one did in the load test.
 
     Where a policy has a target per instance, that target decides (IS551).
     """
@@ -201,31 +201,31 @@ def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
         path, fix = (*compared.scaling_path, "max_capacity"), f"raise it to {best.count}"
         if compared.scaling is None:
             path = (*compared.path, "initial_instance_count")
-            fix = f"start {best.count}, or let `autoscaling` add them"
+            fix = f"start with {best.count}, or let `autoscaling` add them"
         answered = f"{_counted(compared.most)} can answer {can:.0f} of {wanted:f} requests a minute"
         yield Problem(path, f"{answered}, {_by(best)}", fix)
 
 
 @MEASURED.warning("IS562", _SCALING)
 def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
-    """A target should not be above what an instance did in the load test, times the safety factor.
+    """A target should not be above the rate of an instance in the load test, times the safety factor.
 
     Instances would be added only when those that run are slow already.
     """
     best = compared.best
     for path, target in compared.targets:
         if best is not None and target > best.usable:
-            planned = f"the {best.usable.normalize():f} that are planned for"
+            planned = f"the {best.usable.normalize():f} to plan for"
             fix = f"lower it to {best.target_value}"
-            yield Problem(path, f"{target:f} is more than {planned}, {_by(best)}", fix)
+            yield Problem(path, f"{target:f} is above {planned}, {_by(best)}", fix)
 
 
 @MEASURED.warning("IS563")
 def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
-    """Some configuration on the spec's instance type should have met the latency limit in the load test."""
+    """At least one configuration on the spec's type should have met the latency limit in the load test."""
     if compared.measured and compared.best is None:
         shown = min(compared.measured, key=lambda it: it.measurement.usual_latency or Decimal(0))
-        message = f"no configuration on {compared.instance_type} met it, not even "
+        message = f"no configuration on {compared.instance_type} met the limit, not even "
         message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
         yield Problem(("objective", "latency"), message, fix)
@@ -233,20 +233,20 @@ def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
 
 @MEASURED.warning("IS564")
 def instances_are_within_the_budget(compared: Compared) -> Iterator[Problem]:
-    """All the instances that an endpoint can have should cost no more than its budget."""
+    """At its largest capacity, an endpoint should cost no more than its budget."""
     budget = compared.demand.budget_per_hour
     if budget is None or compared.price is None or compared.most * compared.price <= budget:
         return
     cost = compared.most * compared.price
     fleet = f"{_counted(compared.most)} of {compared.instance_type}"
     message = f"{fleet} cost {cost:f} {compared.currency} an hour, which is over the budget of {budget:f}"
-    fix = f"have {budget // compared.price:f} at most, or raise the budget"
+    fix = f"allow {budget // compared.price:f} at most, or raise the budget"
     yield Problem(("objective", "budget_per_hour"), message, fix)
 
 
 @MEASURED.warning("IS567")
 def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Problem]:
-    """A scaled endpoint should start with as many instances as it needs when it is quietest."""
+    """A scaled endpoint should start with as many instances as its quietest minute needs."""
     best, lowest = compared.best, compared.demand.lowest
     if best is None or lowest is None or compared.scaling is None or compared.start == 0:
         return
@@ -254,7 +254,7 @@ def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Prob
     if can < lowest:
         answered = f"{_counted(compared.start)} can answer {can:.0f} of {lowest:f} requests a minute"
         path = (*compared.path, "initial_instance_count")
-        yield Problem(path, f"{answered}, {_by(best)}", f"start at least {best.min_capacity}")
+        yield Problem(path, f"{answered}, {_by(best)}", f"start with at least {best.min_capacity}")
 
 
 def _counted(instances: int) -> str:
@@ -262,4 +262,4 @@ def _counted(instances: int) -> str:
 
 
 def _by(size: "Size") -> str:
-    return f"since `{size.title}` did {size.measurement.requests_per_minute:f} on one"
+    return f"since `{size.title}` answered {size.measurement.requests_per_minute:f} on one"
