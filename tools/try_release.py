@@ -195,6 +195,16 @@ def use(programs: Path, project: Path, *, version: str) -> None:
     )
     if rendered != synthesized:
         sys.exit(f"{program}: only rendered or only synthesized: {sorted(rendered ^ synthesized)}")
+    start(programs, project / "started")
+
+
+def start(programs: Path, folder: Path) -> None:
+    """Starts a project, which passes its checks and its own test."""
+    program = programs / "inferstack"
+    run(program, "init", folder, "--yes")
+    run(program, "validate", "--strict", folder=folder)
+    run(program, "render", "--stage", "prod", "--out", "rendered", folder=folder)
+    run(programs / "python", "-m", "unittest", "discover", "tests", folder=folder)
 
 
 def installed(python: Path) -> str:
