@@ -65,6 +65,10 @@ _SCALING_TOP = """\
 ## Predefined for target tracking
 
 Application Auto Scaling computes these itself: write `metric: NAME` in `autoscaling`, nothing else.
+
+AWS does not say whether requests to an adapter count in the metrics of its base, too. If not, a policy on
+requests takes a base for idle while only its adapters are asked. `GPUUtilizationNormalized` of the base is
+about the GPUs of its copies, whoever asks: if your test shows that the others miss adapters, follow that.
 """
 _KINDS_TOP = """\
 ## Kinds

@@ -16,6 +16,8 @@ BELIEFS: Mapping[str, str] = {
     "answers so: github.com/gruntwork-io/cloud-nuke/issues/1142.",
     "adapters-before-base": "No page says that a base component cannot be deleted under its adapters; deleting in the "
     "other order is safe either way.",
+    "adapters-count-for-base": "No page says whether the metrics of a base count the requests to its adapters. A "
+    "production stack scales its base by them alone: github.com/AnthusAI/Plexus.",
     "config-in-use": "AWS says not to delete a configuration that an endpoint uses, and may not refuse it; in a stack "
     "it would mean a wrong order.",
     "managed-scaling-bounds": "Nothing says that MinInstanceCount above MaxInstanceCount is refused on creation.",

@@ -2,7 +2,8 @@
 
 A step policy adds its step when its alarm goes off, and again after each cooldown, in which what it has added counts as
 part of the next step. A target is tracked by copies in service: more are asked for after three minutes above it, fewer
-after fifteen minutes below nine tenths of it. The largest capacity that any policy asks for wins.
+after fifteen minutes below nine tenths of it. The largest capacity that any policy asks for wins. That the metrics of a base
+count requests to its adapters is the belief "adapters-count-for-base"; ``counted`` says what becomes of it otherwise.
 https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html
 https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-target-tracking.html
 """
@@ -42,9 +43,13 @@ def simulate(
     requests: Callable[[int], float],
     minutes: int,
     *,
+    counted: Callable[[int], float] | None = None,
     lost_at: int | None = None,
 ) -> list[int]:
-    """How many copies are asked for in each minute. At ``lost_at`` all copies in service are lost."""
+    """How many copies are asked for in each minute. At ``lost_at`` all copies in service are lost.
+
+    Of the requests, the metric that is tracked has those that are ``counted``: all of them, unless something else is said.
+    """
     asked, woken, above, below = [], -math.inf, 0, 0
     step = next(it["StepScalingPolicyConfiguration"] for it in policies if it["PolicyType"] == "StepScaling")
     target = next(
@@ -56,17 +61,18 @@ def simulate(
         if minute == lost_at:
             copies.lose_all(minute)
         serving, load = copies.in_service(minute), requests(minute)
-        above = above + 1 if serving and load / serving > target else 0
+        tracked = load if counted is None else counted(minute)
+        above = above + 1 if serving and tracked / serving > target else 0
         below = (
-            below + 1 if copies.asked and (not serving or load / serving < 0.9 * target) and serving else 0
+            below + 1 if copies.asked and (not serving or tracked / serving < 0.9 * target) and serving else 0
         )
         wanted = copies.asked
         if load and not serving and (minute - woken) * 60 >= step["Cooldown"]:
             wanted, woken = _stepped(step, copies.asked), minute
         if above >= 3:
-            wanted = max(wanted, math.ceil(load / target))
+            wanted = max(wanted, math.ceil(tracked / target))
         elif below >= 15:
-            wanted, below = math.ceil(load / target), 0
+            wanted, below = math.ceil(tracked / target), 0
         if wanted != copies.asked:
             copies.ask(wanted, minute)
         asked.append(copies.asked)

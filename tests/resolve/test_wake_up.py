@@ -80,6 +80,18 @@ def test_each_adapter_wakes_its_base(resolve: Resolved) -> None:
     assert action == str([{"Ref": step}])
 
 
+def test_a_base_whose_metric_misses_its_adapters_would_be_stopped_and_woken_in_turn(
+    resolve: Resolved,
+) -> None:
+    found = policies(resolve("components", ADAPTERS))
+    copies = Copies(0, 4, start_minutes=5)
+    asked = simulate(found, copies, lambda _: 4, 90, counted=lambda _: 0)
+    stopped = [minute for minute in range(1, 90) if (asked[minute - 1], asked[minute]) == (1, 0)]
+    assert len(stopped) > 1
+    assert all(1 in asked[minute : minute + 2] for minute in stopped[:-1])
+    assert simulate(found, Copies(0, 4, start_minutes=5), lambda _: 4, 90) == [1] * 90
+
+
 OWN = "{metrics: [{id: refused, metric_stat: {metric: {namespace: AWS/SageMaker, metric_name: NoCapacityInvocationFailures,"
 OWN += " dimensions: [{name: InferenceComponentName, value: chat}]}, period: 60, stat: Sum}}],"
 OWN += " threshold: 1, adjustment_type: ExactCapacity, step_adjustments:"
