@@ -186,6 +186,15 @@ def test_what_several_instances_do_together_is_divided_among_them():
     assert (found.requests_per_minute, found.price_per_hour) == (371, Decimal("0.23"))
 
 
+def test_what_is_recommended_without_a_measurement_or_a_price_is_no_mistake():
+    job = recommended(1, 0.23, 600)
+    bare = {"EndpointConfiguration": {"InstanceType": "ml.m5.large"}, "ModelConfiguration": {}}
+    del job["InferenceRecommendations"][0]["Metrics"]["CostPerHour"]
+    job["InferenceRecommendations"].append(bare)
+    (found,) = measured_in(job, source="job")
+    assert (found.requests_per_minute, found.price_per_hour) == (600, None)
+
+
 def test_a_price_of_32_bits_is_the_price_that_was_meant():
     (found,) = measured_in(recommended(1, 0.7360000014305115, 1645), source="job")
     assert found.price_per_hour == Decimal("0.736")

@@ -154,8 +154,11 @@ def result_lines(result: Result) -> Iterator[str]:
         header = ("INSTANCE TYPE", "CONFIGURATION", "A MINUTE", f"P{shown:f} MS", "PER HOUR", "PER MILLION")
         yield from table([header, *(_cells(it, shown) for it in result.measurements)])
     for found in result.answer.get("InferenceRecommendations", ()):
-        if (found["EndpointConfiguration"].get("ServerlessConfig")) is not None:
-            yield f"{configured_as(found['EndpointConfiguration'])}: {_rate(found['Metrics'])}"
+        metrics, endpoint = found.get("Metrics"), found["EndpointConfiguration"]
+        if metrics is None:
+            yield f"{configured_as(endpoint)}: recommended without a measurement"
+        elif endpoint.get("ServerlessConfig") is not None:
+            yield f"{configured_as(endpoint)}: {_rate(metrics)}"
     for found in result.answer.get("EndpointPerformances", ()):
         name = (found.get("EndpointInfo") or {}).get("EndpointName", "the endpoint")
         yield f"{name}, as it is: {_rate(found['Metrics'])}"

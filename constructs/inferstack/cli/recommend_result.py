@@ -125,7 +125,8 @@ def chosen_for_scaling(spec: ModelSpec, result: Result, wanted: str) -> Mapping[
     if wanted:
         on_instances = [it for it in on_instances if it[0]["RecommendationId"] == wanted]
     if not on_instances:
-        raise Refusal(f"the job has no recommendation {wanted} on instances, so there is nothing to scale")
+        which = f"recommendation {wanted}" if wanted else "recommendation"
+        raise Refusal(f"the job has no {which} on instances, so there is nothing to scale")
     if spec.objective is None:
         return on_instances[0][0]
     ranked = sizes([row for _, row in on_instances], demand_of(spec.objective), NO_PRICES)

@@ -263,6 +263,7 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
 def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]:
     """The result of SageMaker Inference Recommender. It measures P95, unless the job asks for P99.
 
+    What it recommends without having measured it is skipped, and so is serverless inference.
     Where it recommends several instances, to get to the requests that end the job, rate and cost are those of
     all together, as in AWS's example of three ml.c5d.xlarge:
     https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-load-test.html#load-test-get-results
@@ -271,15 +272,15 @@ def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]
     asked = (job.get("StoppingConditions") or {}).get("ModelLatencyThresholds") or [{}]
     percentile = _positive(str(asked[0].get("Percentile", "P95")).removeprefix("P"))
     for number, found in enumerate(job["InferenceRecommendations"], 1):
-        metrics, endpoint = found["Metrics"], found["EndpointConfiguration"]
-        if endpoint.get("ServerlessConfig") is None:
-            instances = _count(endpoint.get("InitialInstanceCount") or 1)
+        metrics, endpoint = found.get("Metrics"), found["EndpointConfiguration"]
+        if metrics is not None and endpoint.get("ServerlessConfig") is None:
+            instances, cost = _count(endpoint.get("InitialInstanceCount") or 1), metrics.get("CostPerHour")
             yield Measurement(
                 configuration=_named(found.get("ModelConfiguration") or {}) or f"recommendation-{number}",
                 instance_type=str(endpoint["InstanceType"]),
                 requests_per_minute=_positive(metrics["MaxInvocations"]) / instances,
                 latencies={percentile: _positive(metrics["ModelLatency"])},
-                price_per_hour=_single(metrics["CostPerHour"]) / instances,
+                price_per_hour=None if cost is None else _single(cost) / instances,
             )
 
 

@@ -6,12 +6,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import yaml
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 from botocore.response import StreamingBody
+from support.jobs import SPEC
 from support.stubbed import ACCOUNT, StubbedSession
 
 from inferstack.account.connection import AccountError
 from inferstack.account.recommender import Progress, Recommender
+from inferstack.check.load import parse_spec
+from inferstack.cli.recommend_report import result_lines
+from inferstack.cli.recommend_result import Result, chosen_for_scaling
+from inferstack.cli.terminal import Refusal
 
 ARN = f"arn:aws:sagemaker:us-east-1:{ACCOUNT}:endpoint/churn"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -194,6 +200,16 @@ def test_the_newest_archive_of_a_job_is_read(session: StubbedSession) -> None:
     s3.add_response("get_object", {"Body": body}, {"Bucket": "acme", "Key": "jobs/job/b/output.tar.gz"})
     assert recommender(session).output("s3://acme/jobs/job") == b"packed"
     assert session.made == [("sagemaker", "us-east-1"), ("s3", "us-east-1")]
+
+
+def test_what_is_recommended_without_a_measurement_is_shown_as_that() -> None:
+    configuration = {"InstanceType": "ml.m5.large"}
+    answer = {"InferenceRecommendations": [{"EndpointConfiguration": configuration}]}
+    result = Result(block="load_test", is_complete=True, answer=answer, measurements=(), complaints=())
+    assert list(result_lines(result)) == ["ml.m5.large: recommended without a measurement"]
+    spec = parse_spec(yaml.safe_load(SPEC)).spec
+    with pytest.raises(Refusal, match="the job has no recommendation on instances"):
+        chosen_for_scaling(spec, result, "")
 
 
 def test_without_an_archive_there_is_no_result(session: StubbedSession) -> None:
