@@ -67,7 +67,9 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         _ALL,
         "One request in a hundred fails on the server's side in most minutes.",
         "Endpoints with so much traffic that some request fails in every minute: a share is watched.",
-        "One with requests in fewer than three of five minutes, or none at all: nobody is refused there.",
+        "One with requests in fewer than three of five minutes, or none at all: nobody is refused there. "
+        # https://github.com/cloud-custodian/cloud-custodian/pull/11078, which asked live endpoints.
+        "Asynchronous ones, if they lack the metric, as users found: InvocationFailures is watched, too.",
     ),
     DefaultAlarm(
         AlarmRule(
