@@ -43,7 +43,7 @@ class Invocation(msgspec.Struct, frozen=True):
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """Those of ``InvokeEndpoint``."""
+        """The arguments of ``InvokeEndpoint``."""
         named = {"InferenceComponentName": self.component, "TargetModel": self.target_model}
         return {
             "EndpointName": self.endpoint,

@@ -30,7 +30,7 @@ class Goal(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, objective: Objective | None) -> "Goal":
-        """That of a spec's objective."""
+        """The goal that a spec's objective sets."""
         limit = None if objective is None else objective.latency
         if limit is None:
             return cls()

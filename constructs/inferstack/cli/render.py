@@ -241,7 +241,7 @@ def _hand_over(written: Mapping[str, str], files: Iterable[Path], options: argpa
 def _without_stage(
     templates: list[Path], files: Iterable[Path], options: argparse.Namespace
 ) -> Iterator[Path]:
-    """Those of the templates that these files do not make at another stage either."""
+    """The templates that these files do not make at any other stage either."""
     stacks = _at_other_stages(files, options) if templates else []
     made = {f"{name}.template.{options.format}" for it in stacks for name in (it.name, it.whole)}
     return (it for it in templates if it.name not in made)

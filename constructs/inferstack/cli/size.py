@@ -168,7 +168,7 @@ def _lines(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size
 
 
 def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
-    """Those of the best measurement of each configuration, and of the chosen one; each once."""
+    """What is doubtful about the best row of each configuration, and about the chosen one, each once."""
     told: set[tuple[str, str]] = set()
     names: dict[str, list[str]] = {}
     for it in fitting:

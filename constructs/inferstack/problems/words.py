@@ -129,7 +129,7 @@ def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> 
 
 
 def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
-    """That question, if there is one, followed by ``rest``, which is always said."""
+    """Asks whether the nearest option was meant, if any is near, and always says ``rest`` after that."""
     return f"{did_you_mean(found, options)} {rest}".lstrip()
 
 

@@ -71,7 +71,7 @@ def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
 
 
 def every_update_problem(loaded: LoadedSpec, update: Update) -> list[Problem]:
-    """The same with the warnings that the spec ignores."""
+    """Every problem of an update, including warnings that the spec ignores."""
     found = (problem for rule in RULES for problem in rule(update))
     return [loaded.document.located(it, it.code, UPDATE_CODES[it.code].severity) for it in found]
 

@@ -37,7 +37,7 @@ class Component:
 
     @property
     def specification(self) -> Properties:
-        """What it runs on any instance; empty where it differs by instance type."""
+        """What the component runs on any instance; empty where it differs by instance type."""
         return mapping(self.properties.get("Specification"))
 
     @property

@@ -138,7 +138,7 @@ def fewest_possible(copies: Mapping[str, int], needs: Mapping[str, Room], instan
 
 
 def fewest_units(copies: Mapping[str, int], units: Units) -> int:
-    """The same bound, for copies in units."""
+    """The bound of :func:`fewest_possible`, for copies in units."""
     there = [(units.needs[name], count) for name, count in copies.items() if count]
     totals = [sum(share[at] * count for share, count in there) for at in range(3)]
     return -(-max(totals) // units.whole[0])

@@ -37,7 +37,7 @@ def cost_against_latency(ranked: Sequence[Size], demand: Demand, currency: str =
 
 
 def _percentile(ranked: Sequence[Size], demand: Demand) -> Decimal | None:
-    """That of the limit, or else the one that most were measured at."""
+    """The percentile of the limit, or else the one that most configurations were measured at."""
     if demand.latency_limit is not None:
         return demand.latency_limit.percentile
     found = Counter(at for it in ranked for at in it.measurement.latencies)

@@ -74,7 +74,7 @@ def other_separator(names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def wrong_form(key: str, error: Exception) -> str:
-    """That an answer of an API lacks its form, and what a reader stumbled over, if that tells something."""
+    """Says that an API's answer does not have its form, and what is wrong with it, if that is known."""
     message = f"`{key}` does not have the form of its API"
     match error:
         case KeyError():

@@ -155,7 +155,7 @@ def resources_text(it: Reviewed) -> str:
 
 
 def ending(it: Reviewed) -> str:
-    """That there is no more to it, where it was compared."""
+    """Says that nothing else changes, if the endpoint was compared."""
     return {"unchanged": "nothing changes", "new": "a new stack"}.get(it.fate, "nothing else changes")
 
 

@@ -72,7 +72,7 @@ def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
 
 
 def _few(those: list[Gain]) -> str:
-    """The same actions on several resources, or under several conditions."""
+    """Gains of one set of actions on several resources, or under several conditions, in words."""
     conditions = list(dict.fromkeys(it.condition for it in those if it.condition))
     where = f" if {listed(conditions, last='or', quote='')}" if conditions else ""
     return f"{few(those[0].actions)} on {few(tuple(it.resource for it in those))}{where}"

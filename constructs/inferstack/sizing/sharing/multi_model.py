@@ -53,7 +53,7 @@ class ColdStarts(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Those of all models."""
+        """The cold starts of all models."""
         return sum(self.by_model.values())
 
 

@@ -70,11 +70,11 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
         return min((it.target for it in self.tracking), default=None)
 
     def at_least(self, low: int) -> "Scaling":
-        """The same, but never with fewer copies."""
+        """This scaling, but never with fewer copies."""
         return self._with(lambda it: Limits(max(it.low, low), max(it.high, low)))
 
     def from_one(self) -> "Scaling":
-        """The same with a minimum of 1, whatever the minimum was."""
+        """This scaling with a minimum of 1, whatever the minimum was."""
         return self._with(lambda it: Limits(1, max(it.high, 1)))
 
     def _with(self, change: Callable[[Limits], Limits]) -> "Scaling":

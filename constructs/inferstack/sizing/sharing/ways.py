@@ -45,7 +45,7 @@ class Span(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "Span":
-        """That of a fleet, minute by minute."""
+        """The span of a fleet whose instances are counted minute by minute."""
         most = max(counts)
         return cls(most, counts.index(most), counts.count(most))
 
@@ -133,7 +133,7 @@ def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: Fleet) -
 
 
 def _remembered(packing: Packing) -> Packing:
-    """The same packing, which is asked for the same copies again and again."""
+    """The packing with a memory, since the same copies occur again and again."""
     known: dict[tuple[tuple[str, int], ...], Sequence[Sequence[str]]] = {}
 
     def asked(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:

@@ -186,7 +186,7 @@ def _inputs(config: Any, batch: int) -> Iterator[tuple[str, str, tuple[int, ...]
 
 
 def _one(name: str) -> object:
-    """One rather than zero, since more models take it: as a length, a count, a mask, a token."""
+    """A one: more models take it than a zero, as a length, a count, a mask or a token."""
     match name:
         case "BOOL":
             return True

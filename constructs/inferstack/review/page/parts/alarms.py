@@ -136,7 +136,7 @@ class Patience(msgspec.Struct, frozen=True):
 
 
 def patience(stack: Stack, alarm: Properties) -> Patience | None:
-    """The same as data; None where only the deployment knows."""
+    """How long an alarm waits, as data; None if only the deployment knows it."""
     of = stack.count(alarm.get("EvaluationPeriods"))
     period = stack.count(alarm.get("Period", _longest_period(alarm)))
     bad = stack.count(alarm.get("DatapointsToAlarm", of))

@@ -59,7 +59,7 @@ class Stack(msgspec.Struct, frozen=True):
                 return None
 
     def count(self, value: object) -> int | None:
-        """The same for what is counted."""
+        """A number of things, as far as it is known."""
         found = self.number(value)
         return None if found is None else int(found)
 
