@@ -265,6 +265,14 @@ def test_the_cost_of_pools_is_that_of_their_preferred_type() -> None:
     assert dict(words.lines_of(it.after))["cost"].endswith(" a month, if all instances are ml.g6.2xlarge")
 
 
+def test_boxes_of_pools_are_of_their_preferred_type() -> None:
+    html = as_html(review(ROOT / "tests/shapes/packed.yaml"))
+    assert "At most, if all instances are ml.g6.12xlarge: 6 instances, 1 with copies" in said(
+        html, "//div[@class='level']/p"
+    )
+    assert said(html, "//span[@class='times']")[0] == "1 \N{MULTIPLICATION SIGN} ml.g6.12xlarge"
+
+
 def test_a_page_without_endpoints_says_so(tmp_path: Path) -> None:
     html = as_html(review(tmp_path))
     assert said(html, "//dl[@class='tiles']/div") == ["0 endpoints nothing to show"]

@@ -225,6 +225,31 @@ def test_copies_are_placed_by_their_strategy_and_their_balance_over_zones() -> N
     assert [(it.count, sum(it.copies.values())) for it in packed.layouts] == [(3, 1)]
 
 
+def in_pools(accelerators: int, *instance_types: str) -> Review:
+    """The review of a component whose copy needs more of one type than of the other."""
+    whole = yaml.safe_load((ROOT / "tests/shapes/packed.yaml").read_text("utf-8"))
+    several = whole["inference_components"]["embedder"]["specifications"]
+    several[0]["compute_resource_requirements"]["number_of_accelerator_devices_required"] = accelerators
+    pools = [{"instance_type": it, "priority": at} for at, it in enumerate(instance_types, start=1)]
+    whole["variant"]["instance_pools"] = pools
+    write_spec(Path("one.yaml"), whole)
+    return review("one.yaml")
+
+
+def test_copies_are_placed_on_the_preferred_type_of_pools() -> None:
+    said = []
+    for types in (("ml.g6.12xlarge", "ml.g6e.12xlarge"), ("ml.g6e.12xlarge", "ml.g6.12xlarge")):
+        [endpoint] = in_pools(2, *types).endpoints
+        assert endpoint.after is not None
+        [fleet] = endpoint.after.fleets
+        said += [it.layouts[0].free.accelerators for it in fleet.placements if it.level == "start"]
+    assert said == [2, 3]
+
+
+def test_what_another_type_of_pools_may_hold_is_not_told_of() -> None:
+    assert found(in_pools(8, "ml.g6.12xlarge", "ml.g6e.12xlarge"), "never-fits") == []
+
+
 def test_copies_on_a_single_instance_are_not_balanced_over_zones() -> None:
     assert len(placed_on(1, "SPREAD").unbalanced) == 1
     assert placed_on(1, "SPREAD", copies=1).unbalanced == ()

@@ -263,9 +263,14 @@ def _types_with_hardware(fleet: Fleet) -> list[str]:
 def _capacity(fleet: Fleet) -> Iterator[str]:
     for said, those in groupby(fleet.placements, key=_placement):
         levels = listed([_LEVELS[it.level] for it in those], last="and", quote="")
-        yield f"`{fleet.name}`, {levels}: {said}"
+        yield f"`{fleet.name}`, {levels}{assumed(fleet)}: {said}"
     for name in fleet.never_fits:
         yield f"`{fleet.name}`: a copy of `{name}` never fits"
+
+
+def assumed(fleet: Fleet) -> str:
+    """On which of several instance types copies are placed, after a comma."""
+    return f", if all instances are {fleet.instance_types[0]}" if len(fleet.instance_types) > 1 else ""
 
 
 def _placement(it: Placement) -> str:

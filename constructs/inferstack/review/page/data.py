@@ -170,9 +170,10 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     update: UpdateRoom
     """What runs beside it during an update."""
     placements: tuple[Placement, ...] = ()
-    """Where the copies of components fit, at each level; none without components, or on unknown instances."""
+    """Where the copies of components fit, at each level, if all instances are of the preferred type; none
+    without components, or on unknown instances."""
     never_fits: tuple[str, ...] = ()
-    """Components of which a single copy needs more than an instance has."""
+    """Components of which a single copy needs more than an instance of the only type has."""
     place: Place
     """Where the spec has it."""
 
@@ -208,7 +209,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     copies: InstanceCounts
     """How many copies."""
     needs: Needs | None
-    """What a copy reserves; none for an adapter, or if that differs by instance type."""
+    """What a copy reserves, on the preferred instance type of its variant; none for an adapter."""
     placement_strategy: str | None = None
     """SPREAD over the instances, or BINPACK onto few of them."""
     max_imbalance: int | None = None

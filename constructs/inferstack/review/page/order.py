@@ -47,7 +47,8 @@ def never_fitting(key: str, endpoint: Endpoint, one: LoadedSpec) -> Iterator[Fin
             message = f"a copy of `{name}` needs more than one {fleet.instance_types[0]} has: it never starts"
             yield _room(key, fleet.place, message, "choose a larger instance type, or reserve less")
         lacking = [it for it in fleet.placements if it.without_room and it.level != "min"]
-        if lacking and not told & _ABOUT_ROOM:
+        # Of several types, another one may have the room.
+        if lacking and len(fleet.instance_types) == 1 and not told & _ABOUT_ROOM:
             it = lacking[-1]
             names = listed(
                 [f"{count} of `{name}`" for name, count in it.without_room.items()], last="and", quote=""

@@ -15,7 +15,7 @@ from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.facts.scaling import InstanceCounts
 from inferstack.review import deployed
-from inferstack.review.deployed import Properties, mapping
+from inferstack.review.deployed import Properties, entries, mapping
 from inferstack.review.page.data import Component, Fleet, Layout, Level, Needs, Placement
 from inferstack.review.page.parts.fleets import counts_of
 from inferstack.review.page.parts.stack import Stack
@@ -27,20 +27,27 @@ MOST_COPIES = 500
 _NEEDS = ("NumberOfAcceleratorDevicesRequired", "NumberOfCpuCoresRequired", "MinMemoryRequiredInMb")
 
 
-def components(stack: Stack) -> tuple[Component, ...]:
-    """Every inference component."""
+def components(stack: Stack, fleets: Sequence[Fleet]) -> tuple[Component, ...]:
+    """Every inference component, as it is on the preferred instance type of its variant."""
     found = deployed.components(stack.resources)
-    scaled = deployed.scaled_components(stack.resources)
-    return tuple(_component(stack, name, it, scaled.get(name)) for name, it in found.items())
+    preferred = {it.name: it.instance_types[0] for it in fleets if it.instance_types}
+    return tuple(_component(stack, name, it, preferred.get(it.variant or "")) for name, it in found.items())
+
+
+def _specification(component: deployed.Component, instance_type: str | None) -> Properties:
+    every = (component.specification, *map(mapping, entries(component.properties.get("Specifications"))))
+    return next((it for it in every if it and it.get("InstanceType", instance_type) == instance_type), {})
 
 
 def _component(
-    stack: Stack, name: str, component: deployed.Component, target: Properties | None
+    stack: Stack, name: str, component: deployed.Component, instance_type: str | None
 ) -> Component:
+    specification = _specification(component, instance_type)
+    target = deployed.scaled_components(stack.resources).get(name)
     start = stack.count(mapping(component.properties.get("RuntimeConfig")).get("CopyCount"))
-    wanted = mapping(component.specification.get("ComputeResourceRequirements"))
+    wanted = mapping(specification.get("ComputeResourceRequirements"))
     needs = [stack.number(wanted.get(key)) or 0.0 for key in _NEEDS]
-    where = mapping(component.specification.get("SchedulingConfig"))
+    where = mapping(specification.get("SchedulingConfig"))
     balance = where.get("AvailabilityZoneBalance")
     return Component(
         name=name,
@@ -55,8 +62,8 @@ def _component(
 
 
 def with_placements(fleet: Fleet, every: Sequence[Component]) -> Fleet:
-    """The fleet with the places of the components on it, if its instances are of one known type."""
-    host = instances.find(fleet.instance_types[0]) if len(fleet.instance_types) == 1 else None
+    """The fleet with the places of the components on it, as if all instances were of its preferred type."""
+    host = instances.find(fleet.instance_types[0]) if fleet.instance_types else None
     here = [it for it in every if it.variant == fleet.name and it.needs is not None]
     if host is None or fleet.instances is None or not here:
         return fleet
@@ -64,7 +71,8 @@ def with_placements(fleet: Fleet, every: Sequence[Component]) -> Fleet:
     never = tuple(name for name, it in placed.items() if not room.holds(it.needs))
     fitting = {it.name: it.copies for it in here if it.name not in never}
     found = tuple(_placements(fleet, fitting, placed, room))
-    return replace(fleet, placements=found, never_fits=never)
+    # What is too large for the preferred type of several may be for another.
+    return replace(fleet, placements=found, never_fits=never if len(fleet.instance_types) == 1 else ())
 
 
 def _room(host: InstanceType) -> Room:

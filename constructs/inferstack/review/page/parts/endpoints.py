@@ -33,8 +33,9 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 def endpoint_of(stack: Stack, identity: Identity, prices: Prices) -> Endpoint:
     """The endpoint of a stack."""
-    parts = capacity.components(stack)
-    found = tuple(_costed(capacity.with_placements(it, parts), prices) for it in fleets(stack))
+    variants = fleets(stack)
+    parts = capacity.components(stack, variants)
+    found = tuple(_costed(capacity.with_placements(it, parts), prices) for it in variants)
     return Endpoint(
         name=shown(deployed.endpoint(stack.resources).get("EndpointName")),
         stack=identity.stack,
