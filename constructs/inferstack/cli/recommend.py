@@ -40,43 +40,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     add("--block", metavar="KEY", help="which of the blocks, if there are several")
-    add(
-        "--model-name",
-        type=_name,
-        metavar="NAME",
-        help="the SageMaker model to measure (that of the endpoint)",
-    )
+    model = "the SageMaker model to measure (default: that of the endpoint)"
+    add("--model-name", type=_name, metavar="NAME", help=model)
     add("--job-name", type=_name, metavar="NAME", help="name of the job (default: made from the request)")
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--print", action="store_true", help="print the requests as JSON; nothing is started")
-    action.add_argument(
-        "--run", dest="start", action="store_true", help="start the job, and wait for its result"
-    )
-    action.add_argument("--result", type=_name, metavar="JOB", help="wait for the result of an earlier job")
-    action.add_argument("--stop", type=_name, metavar="JOB", help="stop a job")
+    _add_actions(parser)
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
+    _add_result(parser)
+    parser.set_defaults(wrong_usage=parser.error)
+
+
+def _add_actions(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_mutually_exclusive_group().add_argument
+    add("--print", action="store_true", help="print the requests as JSON; nothing is started")
+    add("--run", dest="start", action="store_true", help="start the job, and wait for its result")
+    add("--result", type=_name, metavar="JOB", help="wait for the result of an earlier job")
+    add("--stop", type=_name, metavar="JOB", help="stop a job")
+
+
+def _add_result(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--measurements-out", type=Path, metavar="FILE", help="write the result as CSV, for `size`")
     scaling = "after a load test, ask for scaling, too: for this recommendation, or the best"
     add("--autoscaling", nargs="?", const="", metavar="ID", help=scaling)
-    add(
-        "--write",
-        action="store_true",
-        help="with --autoscaling: write it and its instances into the spec",
-    )
-    add(
-        "--target-cpu",
-        type=_percent,
-        metavar="PERCENT",
-        help="with --autoscaling: utilization to aim for, per core (50)",
-    )
-    add(
-        "--instances",
-        type=whole_number,
-        metavar="N",
-        help="instances that a benchmark measured (as in the spec)",
-    )
+    write = "with --autoscaling: write it and its instances into the spec"
+    add("--write", action="store_true", help=write)
+    cores = "with --autoscaling: utilization to aim for, per core (50)"
+    add("--target-cpu", type=_percent, metavar="PERCENT", help=cores)
+    measured = "instances that a benchmark measured (default: as in the spec)"
+    add("--instances", type=whole_number, metavar="N", help=measured)
     add("--format", choices=("text", "json"), default="text", help="json: the result as AWS gives it")
-    parser.set_defaults(wrong_usage=parser.error)
 
 
 def _name(text: str) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from inferstack.check.rules.base import API, GUIDE, error, warning
-from inferstack.facts.kinds import hosts_components
+from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.walk import is_async, variant_scalings, variants
-from inferstack.format.kinds import ModelSpec, MultiModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.load_testing import LoadPhase, LoadTest, TrafficPattern
 from inferstack.problems import Problem, SpecPath
 
@@ -176,7 +176,7 @@ def _unmeasurable(spec: ModelSpec) -> str | None:
         "is autoscaled": any(variant_scalings(spec)),
         "is asynchronous": is_async(spec),
         "is serverless": any(it.serverless_config is not None for _, it in found),
-        "serves many models": isinstance(spec, MultiModelSpec),
+        "serves many models": kind_of(spec).archives == "many",
         "has inference components": hosts_components(spec),
     }
     return next((said for said, applies in reasons.items() if applies), None)
