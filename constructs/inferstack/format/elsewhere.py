@@ -88,7 +88,7 @@ def is_list_type(type_name: str) -> bool:
 
 class StackParameter(Block):
     """A parameter of the stack, whose value is given at deployment. Any text with `${parameter:NAME}` in it
-    uses the value. What is secret belongs into Secrets Manager instead."""
+    uses the value. Secrets belong in Secrets Manager instead."""
 
     type: ParameterType = "String"
     """CloudFormation's type of the parameter. A list type is for keys with a list."""
