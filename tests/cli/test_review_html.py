@@ -166,8 +166,8 @@ def of(found: Review, key: str, path: str) -> list[str]:
 def test_copies_are_blocks_on_the_instances_of_each_level() -> None:
     found = example_review("travel-chat")
     assert of(found, "travel-chat", "//ul[@class='keys']/li") == [
-        "A llama2-europe 0 to 4 copies (1 at the start), each with 2 accelerators and 16 GiB host memory",
-        "B llama2-america 0 to 4 copies (1 at the start), each with 2 accelerators and 16 GiB host memory",
+        "A llama2-europe: 0 to 4 copies (1 at the start), each with 2 accelerators and 16 GiB host memory",
+        "B llama2-america: 0 to 4 copies (1 at the start), each with 2 accelerators and 16 GiB host memory",
     ]
     assert of(found, "travel-chat", f"//div{in_class('level')}/p[1]") == [
         "At least: 1 instance, none with copies",
@@ -271,6 +271,25 @@ def test_boxes_of_pools_are_of_their_preferred_type() -> None:
         html, "//div[@class='level']/p"
     )
     assert said(html, "//span[@class='times']")[0] == "1 \N{MULTIPLICATION SIGN} ml.g6.12xlarge"
+
+
+def test_instances_that_copies_bring_are_told_of(tmp_path: Path) -> None:
+    whole = yaml.safe_load((ROOT / "model_specs/travel-chat.yaml").read_text("utf-8"))
+    for it in whole["inference_components"].values():
+        it["runtime_config"] = {"copy_count": 2}
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(whole, sort_keys=False))
+    found = review(tmp_path / "one.yaml")
+    assert "At the start: 2 instances; SageMaker adds 1 instance for the copies" in said(
+        as_html(found), "//div[@class='level']/p"
+    )
+    [it] = found.endpoints
+    assert it.after is not None
+    told = [line for label, line in words.lines_of(it.after) if label == "capacity"]
+    assert [line.endswith("; SageMaker adds 1 instance for the copies") for line in told] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_page_without_endpoints_says_so(tmp_path: Path) -> None:

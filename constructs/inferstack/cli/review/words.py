@@ -261,7 +261,7 @@ def _types_with_hardware(fleet: Fleet) -> list[str]:
 
 
 def _capacity(fleet: Fleet) -> Iterator[str]:
-    for said, those in groupby(fleet.placements, key=_placement):
+    for said, those in groupby(fleet.placements, key=lambda it: _placement(fleet, it)):
         levels = listed([_LEVELS[it.level] for it in those], last="and", quote="")
         yield f"`{fleet.name}`, {levels}{assumed(fleet)}: {said}"
     for name in fleet.never_fits:
@@ -273,7 +273,14 @@ def assumed(fleet: Fleet) -> str:
     return f", if all instances are {fleet.instance_types[0]}" if len(fleet.instance_types) > 1 else ""
 
 
-def _placement(it: Placement) -> str:
+def added(fleet: Fleet, it: Placement) -> Iterator[str]:
+    """How many instances SageMaker adds to those that the fleet has at a level."""
+    more = it.instances - (0 if fleet.instances is None else int(getattr(fleet.instances, it.level)))
+    if more > 0:
+        yield f"SageMaker adds {more} instance{'' if more == 1 else 's'} for the copies"
+
+
+def _placement(fleet: Fleet, it: Placement) -> str:
     used = [one for one in it.layouts if one.copies]
     if not used:
         on = (
@@ -286,7 +293,9 @@ def _placement(it: Placement) -> str:
     idle = it.instances - it.needed
     rest = f", {idle} with nothing" if idle > 0 else ""
     lack = listed([f"{count} of `{name}`" for name, count in it.without_room.items()], last="and", quote="")
-    return "; ".join([f"{said}{rest}", *([f"no room for {lack}"] if lack else []), *unbalanced_in(it)])
+    return "; ".join(
+        [f"{said}{rest}", *([f"no room for {lack}"] if lack else []), *added(fleet, it), *unbalanced_in(it)]
+    )
 
 
 def _layout(it: Layout) -> str:
