@@ -123,7 +123,7 @@ def test_copies_without_room_are_a_failure(capsys: Capture) -> None:
     assert main(["pack", spec, "--traffic", "halves.csv"]) == 1
     out = capsys.readouterr().out
     assert "`max_instance_count` for that: 4; the spec allows 3" in out
-    assert "copies without room: for 9 minutes" in out
+    assert "copies without room for 9 minutes" in out
 
 
 # ---------------------------------------------------------------- what of the spec counts

@@ -152,7 +152,7 @@ def test_nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 def test_what_is_no_revision_is_refused(base: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", "specs", f"--base={base}"]) == 1
     said = capsys.readouterr().err
-    assert "IS895: this is no path, and no revision of git that is known here; name a template, " in said
+    assert "IS895: this is neither a path nor a git revision that is known here; name a template, " in said
     assert "\x1b" not in said
 
 

@@ -144,7 +144,7 @@ WRONG = {
     "minute,a\n0,1\n50000,1\n": ("3:1: IS072: the file covers more than 31 days",),
     'time,a\n0,"1\n': ("line 2 is not CSV: unexpected end of data",),
     "{": ("the file is not JSON",),
-    "[]": ("this JSON is no export of CloudWatch's; it must have one of the keys `MetricDataResults`",),
+    "[]": ("this JSON is not an export from CloudWatch; it must have one of the keys `MetricDataResults`",),
     '{"MetricDataResults": 1}': ("`MetricDataResults` does not have the form of its API",),
     '{"MetricDataResults": []}': ("the export has no data",),
     '{"Datapoints": [{"Timestamp": "2026-11-23T00:00:00Z", "Average": 1}]}': ("ask for `--statistics Sum`",),

@@ -78,7 +78,7 @@ def _peaks(found: Comparison) -> Iterator[str]:
     yield f"`{found.limit}` for that: {max(sharing.handover.instances, sharing.peak.instances)}{allowed}"
     if sharing.short_of_room:
         short = counted(sharing.short_of_room, "minute")
-        yield f"copies without room: for {short}, in which the shared fleet would have to be larger"
+        yield f"copies without room for {short}: the shared fleet would have to be larger then"
 
 
 def _span(span: Span, found: Comparison) -> str:

@@ -62,6 +62,6 @@ def _give_name(unfinished: Path, target: Path, undo: _Undo, *, replace: bool) ->
     else:
         # Somebody else may have made it in the meantime; then it is not ours to remove either.
         if os.path.lexists(target):
-            raise FileExistsError(0, "somebody has just made it", str(target))
+            raise FileExistsError(0, "somebody else has just created it", str(target))
         undo.append(partial(target.unlink, missing_ok=True))
     unfinished.replace(target)

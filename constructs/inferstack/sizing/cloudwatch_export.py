@@ -34,7 +34,7 @@ def points_of_export(text: str, stem: str, points: Points) -> int:
     form = next((it for it in _FORMS if isinstance(data, dict) and it in data), None)
     if form is None:
         fix = f"it must have one of the keys {listed(list(_FORMS))}"
-        raise points.stop("this JSON is no export of CloudWatch's", fix)
+        raise points.stop("this JSON is not an export from CloudWatch", fix)
     try:
         _add_all(_FORMS[form](data, stem, points), points)
     except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, OSError) as error:

@@ -214,7 +214,7 @@ def _git(revision: str, *arguments: str, folder: Path) -> bytes:
     except OSError as error:
         raise _unknown(revision, f"there is no such path, and git cannot be run: {error.strerror}") from None
     if ran.returncode:
-        raise _unknown(revision, "this is no path, and no revision of git that is known here")
+        raise _unknown(revision, "this is neither a path nor a git revision that is known here")
     return ran.stdout
 
 

@@ -54,7 +54,7 @@ WORST_FIRST: tuple[Effect, ...] = get_args(Effect)
 MEANINGS: Mapping[Effect, str] = {
     "invalid": "a spec has errors, or it is not clear what to compare it with",
     "refused": "AWS refuses the update",
-    "doubtful": "the update may fail, or cannot be undone: nobody outside AWS can confirm it",
+    "doubtful": "the update may fail or be impossible to undo; nobody outside AWS can confirm it",
     "removed": "something is removed that may still be needed",
     "replaced": "something that others know by its name is replaced, or given up",
     "interrupted": "requests fail or have to change, or what answers them is restarted",
@@ -62,7 +62,7 @@ MEANINGS: Mapping[Effect, str] = {
     "protection-lowered": "network, encryption or access is protected less",
     "alarms-loosened": "an alarm goes off later, tells fewer, or is gone",
     "never-fits": "copies that find no instance",
-    "reset": "a number that scaling has set starts anew, or a limit stops what runs",
+    "reset": "a number that scaling has set is reset, or a limit stops what runs",
     "no-effect": "what the spec says now reaches nothing that exists",
     "updated": "updated in place, with a new fleet beside the old one meanwhile",
     "cost": "the instances cost more or less",
