@@ -138,7 +138,7 @@ def test_every_stage_is_checked_unless_one_is_chosen(
         ["validate", "--format", "xml"],
         ["validate", "--nope"],
         ["render", "--fail-on-change"],
-        ["explain", "IS012", "IS013"],
+        ["completion", "bash", "zsh"],
     ],
 )
 def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +157,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
         (["validate", "--strikt"], "unknown option --strikt; did you mean `--strict`?\n"),
         (["render", "a.yaml", "--regoin=x"], "unknown option --regoin; did you mean `--region`?\n"),
         (["package", "a.yaml", "--uplaod"], "unknown option --uplaod; did you mean `--upload`?\n"),
-        (["explain", "IS012", "IS013"], "unexpected argument 'IS013'\n"),
+        (["completion", "bash", "zsh"], "unexpected argument 'zsh'\n"),
     ],
 )
 def test_an_unknown_option_is_answered_by_its_command(

@@ -105,7 +105,7 @@ def test_one_archive_cannot_hold_two_contents(file: Path) -> None:
 def test_other_kinds_are_told_where_to_write_it(file: Path, kind: str) -> None:
     file.write_text(spec(kind=kind))
     said = [it.fix for it in check_file(file) if it.code == "IS101" and "`triton`" in it.message]
-    assert said == ["write it at the top of the spec"] * 2
+    assert said == ["write it at the top of the spec, without indentation"] * 2
 
 
 @pytest.fixture
