@@ -26,8 +26,11 @@ def test_a_url_means_what_it_will_be_once_deployed(url: str, expected: S3Place) 
 
 
 def test_the_account_of_somebody_else_is_not_guessed() -> None:
-    with pytest.raises(AccountError, match="use credentials for 111122223333"):
-        s3_place("s3://b-${AWS::AccountId}/x.tar.gz", HERE, account="111122223333")
+    url = "s3://b-${AWS::AccountId}/x.tar.gz"
+    with pytest.raises(AccountError) as raised:
+        s3_place(url, HERE, account="111122223333")
+    said = f"{url} is in the account 111122223333, but the credentials are for {ACCOUNT}"
+    assert str(raised.value) == f"{said}; use credentials for 111122223333"
 
 
 def test_a_bucket_by_name_may_be_somebody_elses() -> None:

@@ -312,8 +312,12 @@ def test_parts_are_never_too_many(size: int) -> None:
 
 COPIES = pytest.mark.parametrize(
     ("size", "operation", "last"),
-    [(7, "CopyObject", "CopyObject"), (PART + 1, "UploadPartCopy", "CompleteMultipartUpload")],
-    ids=["one", "parts"],
+    [
+        (7, "CopyObject", "CopyObject"),
+        (PART, "UploadPartCopy", "CompleteMultipartUpload"),
+        (PART + 1, "UploadPartCopy", "CompleteMultipartUpload"),
+    ],
+    ids=["one", "one part", "parts"],
 )
 
 
@@ -355,9 +359,8 @@ def test_what_s3_does_not_copy_is_sent(
 ) -> None:
     one = archive(tmp_path, bytes(size))
     put(one)
-    faults.answers[operation] = (
-        [None, (403, "AccessDenied", "")] if size > PART else [(403, "AccessDenied", "")]
-    )
+    # Of several parts, the first is copied.
+    faults.answers[operation] = [*([None] if size > PART else []), (403, "AccessDenied", "")]
     said = f"{UPLOADED}; {PLACE} was not copied: AWS answers AccessDenied"
     assert put(one, to=NEW, former=PLACE) == (said, size)
     assert cloud.objects()[NEW.key] == bytes(size)
