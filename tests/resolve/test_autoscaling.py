@@ -126,7 +126,8 @@ def test_the_alarm_of_a_step_policy_calls_the_policy_first_and_has_no_actions_of
 
 def test_a_step_policy_of_your_own_takes_the_place_of_the_wake_up(resolve: Resolved) -> None:
     own = step("metric: NoCapacityInvocationFailures", threshold=1, change="ExactCapacity")
-    (policy,) = of_type(resolve("components", TO_NO_COPY % own), POLICY).values()
+    found = of_type(resolve("components", TO_NO_COPY % own), POLICY).values()
+    (policy,) = (it for it in found if it["PolicyType"] == "StepScaling")
     assert policy["StepScalingPolicyConfiguration"]["AdjustmentType"] == "ExactCapacity"
 
 

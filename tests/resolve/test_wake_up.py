@@ -104,3 +104,5 @@ def test_a_wake_up_of_the_users_own_replaces_it_and_false_turns_it_off(
 ) -> None:
     names = {it["PolicyName"] for it in of_type(to_zero(resolve, written), POLICY).values()}
     assert "WakeUp" not in names
+    # What it has started is stopped as if it were the built-in one.
+    assert "SageMakerInferenceComponentInvocationsPerCopy" in names

@@ -250,8 +250,14 @@ def steps_of(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
 
 
 def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
-    """The policy of copies that may go to zero, unless the spec has one of its own."""
-    follows = scaled.component is not None and scaled.scaling.min_capacity == 0 and not scaled.has_policies
+    """The policy of copies that may go to zero, unless the spec has one of its own.
+
+    A wake-up of the spec's own does not count: it starts the first copy, which nothing else would stop again.
+    """
+    scaling = scaled.scaling
+    others = [it for it in scaling.step_policies if WAKE_COMPONENT.value.metric not in _metric_names(it)]
+    own = scaling.policies or others or scaling.scheduled_actions
+    follows = scaled.component is not None and scaling.min_capacity == 0 and not own
     return TRACK_COMPONENT.value if follows else None
 
 

@@ -239,7 +239,8 @@ class Autoscaling(Block):
     """Maximum number of instances or copies."""
     policies: tuple[ScalingPolicy, ...] = ()
     """Target-tracking policies. If there are several, the one that asks for the most capacity wins. A
-    component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy."""
+    component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy; a step
+    policy that wakes it up is none."""
     step_policies: tuple[StepPolicy, ...] = ()
     """Alarms that change capacity in steps, beside or instead of target-tracking policies."""
     wake_up: bool | None = None
