@@ -82,6 +82,6 @@ def test_what_somebody_else_wrote_meanwhile_is_not_lost(spec: Path, monkeypatch:
         return ""
 
     monkeypatch.setattr(Edit, "diff", property(diff))
-    with pytest.raises(Refusal, match="somebody has changed the file meanwhile"):
+    with pytest.raises(Refusal, match="the file has changed since it was read"):
         edit_spec(spec, {COUNT: 5})
     assert spec.read_text() == "kind: other\n"

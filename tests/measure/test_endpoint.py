@@ -231,7 +231,7 @@ def test_an_endpoint_without_one_instance_type_gives_size_nothing(
 def test_instances_that_come_meanwhile_are_pointed_out(aws: Aws, capsys: pytest.CaptureFixture[str]) -> None:
     aws.scaled_after = 5
     assert measure("--concurrency", "1") == 0
-    assert "the endpoint was scaled meanwhile" in capsys.readouterr().err
+    assert "the endpoint was scaled during the load" in capsys.readouterr().err
 
 
 def test_ctrl_c_prints_what_was_measured_and_leaves_no_request_behind(aws: Aws, tmp_path: Path) -> None:

@@ -330,7 +330,7 @@ RULE = {"metric": "CPUUtilization", "threshold": "80 %", "evaluation_periods": 5
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ({}, {"threshold": "90 %"}, "its threshold is further away"),
+        ({}, {"threshold": "90 %"}, "its threshold is looser"),
         ({}, {"threshold": "70 %"}, None),
         ({}, {"evaluation_periods": 9}, "it waits longer"),
         ({}, {"evaluation_periods": 4}, None),
@@ -348,7 +348,7 @@ RULE = {"metric": "CPUUtilization", "threshold": "80 %", "evaluation_periods": 5
         (
             {"comparison_operator": "LessThanThreshold"},
             {"comparison_operator": "LessThanThreshold", "threshold": "70 %"},
-            "its threshold is further away",
+            "its threshold is looser",
         ),
         (
             {"comparison_operator": "LessThanThreshold"},
@@ -385,7 +385,7 @@ def test_what_one_line_changes_for_several_parts_is_told_once() -> None:
     looser["alarms"]["rules"][0] |= {"evaluation_periods": 5}
     told = [it.message for it in of_change(whole, looser).findings if it.effect == "alarms-loosened"]
     assert told[1:] == [
-        "the alarm on ModelLatency of `llama2-europe` and `llama2-america`: its threshold is further away"
+        "the alarm on ModelLatency of `llama2-europe` and `llama2-america`: its threshold is looser"
     ]
     assert told[0].startswith(
         "2 alarms are removed: Average of GPUMemoryUtilizationNormalized of llama2-europe and "

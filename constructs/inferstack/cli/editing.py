@@ -82,7 +82,7 @@ def _write(spec: Path, edit: Edit) -> None:
     target = spec.resolve()
     content = target.read_bytes()
     if content.removeprefix(_MARK).decode("utf-8", "replace") != edit.before:
-        raise Refusal(f"{spec}: the file was changed meanwhile; run the command again")
+        raise Refusal(f"{spec}: the file has changed since it was read; run the command again")
     with complete_or_absent(target) as file:
         file.write((_MARK if content.startswith(_MARK) else b"") + edit.after.encode())
         if hasattr(os, "fchmod"):

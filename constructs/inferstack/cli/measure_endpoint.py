@@ -147,7 +147,7 @@ class _Load:
         before, self._fleets = self._fleets, self._asked()
         scaled = None
         if before != self._fleets:
-            scaled = "the endpoint was scaled meanwhile, so that its instances did not share all of the load"
+            scaled = "the endpoint was scaled during the load, so its instances did not share all of the load"
         self._points.append(Point(self._options.endpoint, run, note=scaled))
 
     def _spend(self, seconds: float) -> None:

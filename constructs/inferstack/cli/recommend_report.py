@@ -55,7 +55,7 @@ def _measured(requests: Requests) -> Iterator[tuple[str, str]]:
         if key in inputs:
             yield "model", inputs[key]
     for endpoint in inputs.get("Endpoints", ()):
-        yield "endpoint", f"{endpoint['EndpointName']}, which must get no other requests meanwhile"
+        yield "endpoint", f"{endpoint['EndpointName']}, which must get no other requests during the job"
     target = request.get("BenchmarkTarget", {}).get("Endpoint")
     if target is not None:
         parts = [it["Identifier"] for it in target.get("InferenceComponents", ())]

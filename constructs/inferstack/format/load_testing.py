@@ -215,7 +215,7 @@ class LoadTest(Block):
     supported_response_mime_types: tuple[_ContentType, ...] | None = None
     """Content types of the answers."""
     endpoints: tuple[EndpointInfo, ...] | None = None
-    """An endpoint that exists, to be measured as well. It must not serve anybody meanwhile."""
+    """An endpoint that exists, to be measured as well. During the job, it must get no other requests."""
     vpc_config: VpcConfig | None = None
     """Subnets and security groups of the endpoints that the job makes."""
     volume_kms_key_id: str | None = None

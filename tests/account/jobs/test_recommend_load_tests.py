@@ -216,4 +216,4 @@ def test_a_default_job_measures_an_endpoint_as_well(
     Path("answer.json").write_text(text[text.index("{") :])
     assert read_measurements(Path("answer.json"))[0].instance_type == "ml.m5.xlarge"
     assert recommend() == 0
-    assert "endpoint   churn, which must get no other requests meanwhile" in capsys.readouterr().out
+    assert "endpoint   churn, which must get no other requests during the job" in capsys.readouterr().out

@@ -125,8 +125,8 @@ def _doubled(new: Sequence[Reviewed]) -> Iterator[Finding]:
         if fleets:
             keys = tuple(key for key, end in chosen if any(map(_is_doubled, end.fleets)))
             most = max(fleet.update.instances for fleet in fleets)
-            one = f"an update of `{fleets[0].name}` runs up to {most} more instances meanwhile"
-            several = f"an update runs a whole fleet more meanwhile, up to {most} instances"
+            one = f"an update of `{fleets[0].name}` runs up to {most} more instances until it is done"
+            several = f"an update runs a second fleet until it is done, up to {most} instances"
             yield _finding(keys, fleets[0].place, one if len(fleets) == 1 else several, fix)
 
 

@@ -64,7 +64,7 @@ MEANINGS: Mapping[Effect, str] = {
     "never-fits": "copies that find no instance",
     "reset": "a number that scaling has set is reset, or a limit stops what runs",
     "no-effect": "what the spec says now reaches nothing that exists",
-    "updated": "updated in place, with a new fleet beside the old one meanwhile",
+    "updated": "updated in place, while a new fleet runs beside the old one",
     "cost": "the instances cost more or less",
     "capacity": "more or fewer instances or copies",
     "weights-changed": "other model files, or another image",

@@ -193,7 +193,7 @@ def loosened(before: tuple[Stack, Properties], after: tuple[Stack, Properties]) 
     (old_stack, old), (new_stack, new) = before, after
     moved = (old_stack.number(old.get("Threshold")), new_stack.number(new.get("Threshold")))
     if None not in moved and _is_looser(*moved, str(new.get("ComparisonOperator"))):  # type: ignore[arg-type]
-        yield "its threshold is further away"
+        yield "its threshold is looser"
     longer = (patience(old_stack, old), patience(new_stack, new))
     if longer[0] is not None and longer[1] is not None and _lasts(longer[1]) > _lasts(longer[0]):
         yield "it waits longer"
