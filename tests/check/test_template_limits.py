@@ -57,6 +57,13 @@ def test_what_is_more_than_a_template_holds_is_refused(count: int, change: Any, 
     assert codes(of_components(count, change)) == expected
 
 
+def test_too_many_outputs_are_reported_at_the_components_that_make_them() -> None:
+    problems = check_document(Document.from_data(of_components(198, {"alarms": False})))[1]
+    (found,) = [problem for problem in problems if problem.code == "IS209"]
+    assert found.path == ("inference_components",)
+    assert "at most 200 are allowed" in found.fix
+
+
 def of_adapters(count: int, change: Any) -> dict[str, Any]:
     data = yaml.safe_load(BASES["components"])
     adapters = {
