@@ -12,7 +12,8 @@ from support.checking import check_file
 from support.program import PROGRAM, Command
 from support.s3 import Cloud
 
-# Every part but the first takes its time, so that there is a middle to be stopped in.
+# Every part but the first takes its time, so that there is a middle to be stopped in: the S3 is a thread of the
+# test's own process, and the test may learn late that the upload has begun.
 SLOW = """
 import time, boto3
 session = boto3.Session
@@ -22,7 +23,7 @@ def slow(*args, **kwargs):
     return made
 def wait(request, **_):
     if "partNumber=1" not in request.url:
-        time.sleep(0.3)
+        time.sleep(2)
 boto3.Session = slow
 """
 LARGE = 48 << 20
@@ -65,7 +66,7 @@ def test_a_stopped_upload_leaves_nothing_to_pay_for(
     ending: signal.Signals, package: Command, cloud: Cloud
 ) -> None:
     assert stop_in_the_middle(cloud, ending) == (130, "inferstack: interrupted\n")
-    assert cloud.objects() == {}
+    assert list(cloud.objects()) == []
     assert cloud.unfinished() == []
     assert not Path("a.lock.json").exists()
     assert package() == 0
@@ -76,7 +77,7 @@ def test_a_killed_upload_leaves_nothing_that_can_be_deployed_and_the_next_one_wo
     package: Command, cloud: Cloud
 ) -> None:
     assert stop_in_the_middle(cloud, signal.SIGKILL)[0] == -signal.SIGKILL
-    assert cloud.objects() == {}
+    assert list(cloud.objects()) == []
     assert not Path("a.lock.json").exists()
     assert package() == 0
     (content,) = cloud.objects().values()
@@ -90,6 +91,6 @@ def test_a_disk_that_is_full_is_one_line_and_nothing_is_uploaded(cloud: Cloud) -
     _, said = running.communicate(timeout=60)
     assert running.returncode == 1
     assert said == "inferstack: packages/a/model.tar.gz: File too large\n"
-    assert cloud.objects() == {}
+    assert list(cloud.objects()) == []
     assert list(Path("packages/a").iterdir()) == []
     assert not Path("a.lock.json").exists()

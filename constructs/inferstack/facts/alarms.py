@@ -17,7 +17,7 @@ from inferstack.facts.publications import (
     seconds_between_readings,
 )
 from inferstack.facts.scaling import goes_to_zero
-from inferstack.facts.triton import WrittenImage
+from inferstack.facts.triton import WrittenImage, own_block
 from inferstack.facts.walk import (
     bases_of_adapters,
     component_scalings,
@@ -101,13 +101,14 @@ def may_take_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
         found = list(_containers_of_component(spec, component))
     elif part.variant is not None:
         found = list(_containers_of_variant(spec, part.variant))
-    known = [it for it in found if _is_known_image(it.image)]
-    return not known or any(map(_takes, found))
+    return not any(map(_shows_what_runs, found)) or any(map(_takes, found))
 
 
-def _is_known_image(image: WrittenImage) -> bool:
-    """Whether at least the name of an image is known before the deployment."""
-    return image is not None and not (isinstance(image, str) and re.fullmatch(ATOM, image))
+def _shows_what_runs(container: Container | ComponentContainer) -> bool:
+    """Whether it is known before the deployment what runs: Triton's models, or an image with a name."""
+    image = container.image
+    is_named = image is not None and not (isinstance(image, str) and re.fullmatch(ATOM, image))
+    return is_named or own_block(container) is not None
 
 
 def _takes(container: Container | ComponentContainer) -> bool:

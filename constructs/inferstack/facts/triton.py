@@ -19,7 +19,7 @@ from inferstack.facts.once import found_once
 from inferstack.facts.walk import PlacedContainer, containers, runs_of
 from inferstack.format.inference_component import ComponentContainer, ComponentSpecificationForInstanceType
 from inferstack.format.kinds import ModelSpec
-from inferstack.format.model import FrameworkImage, NamedModel, Triton
+from inferstack.format.model import Container, FrameworkImage, NamedModel, Triton
 from inferstack.problems import SpecPath
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.s3_urls import location_of
@@ -114,9 +114,9 @@ def _at_the_top(spec: ModelSpec, block: Triton) -> PlacedTriton:
     return PlacedTriton(("triton",), block, ARCHIVE, loaders, several)
 
 
-def own_block(placed: PlacedContainer) -> Triton | None:
+def own_block(container: Container | ComponentContainer) -> Triton | None:
     """The repository that a container itself declares."""
-    match placed.container:
+    match container:
         case ComponentContainer(triton=block) | NamedModel(triton=block):
             return block
         case _:
@@ -130,7 +130,7 @@ def may_have_own_block(placed: PlacedContainer) -> bool:
 
 def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
     """The repository that a container loads: its own, or the one at the top if that is meant for it."""
-    own, top = own_block(placed), spec.triton
+    own, top = own_block(placed.container), spec.triton
     if own is not None or top is None:
         return own
     loaders = list(_shared_loaders(spec))
@@ -163,12 +163,12 @@ def _shared_loaders(spec: ModelSpec) -> Iterator[PlacedContainer]:
 
 def _takes_models(placed: PlacedContainer) -> bool:
     """Whether a repository at the top of the spec may be for this container."""
-    return own_block(placed) is None and not placed.is_of_adapter
+    return own_block(placed.container) is None and not placed.is_of_adapter
 
 
 def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
     for placed in containers(spec):
-        block = own_block(placed)
+        block = own_block(placed.container)
         if block is not None:
             archive = f"{_folder(spec, placed)}/{_file_name(placed)}"
             yield PlacedTriton((*placed.path, "triton"), block, archive, (placed,))

@@ -160,7 +160,7 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Problem]:
         if not found:
             yield Problem(placed.path, "no container of the spec loads these models", "remove `triton`")
             continue
-        own = sum(own_block(it) is not None for it in found)
+        own = sum(own_block(it.container) is not None for it in found)
         message = "no container loads these models: "
         message += (
             "all that run Triton have models of their own" if own else "all have images of other frameworks"
@@ -224,9 +224,9 @@ def _loading(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
     """The containers that certainly load models, and those models."""
     for placed in triton_blocks(spec):
         for loader in placed.loaders:
-            if len(placed.loaders) == 1 or own_block(loader) is not None or is_triton(loader.image):
+            if len(placed.loaders) == 1 or own_block(loader.container) is not None or is_triton(loader.image):
                 yield loader, placed.block
 
 
 def _with_own_block(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    return (placed for placed in containers(spec) if own_block(placed) is not None)
+    return (placed for placed in containers(spec) if own_block(placed.container) is not None)

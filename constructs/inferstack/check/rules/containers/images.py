@@ -254,7 +254,7 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
     found = containers(spec)
     shared = spec.triton is not None and len(found) == 1
     for placed in found:
-        if kind_of(spec).triton == "always" or shared or own_block(placed) is not None:
+        if kind_of(spec).triton == "always" or shared or own_block(placed.container) is not None:
             yield placed
 
 
