@@ -44,7 +44,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
         *("tests/constructs/test_tokens.py", "tests/benchmarks/test_by_hand.py"),
     ),
     "check": ("tests/check", "tests/cli", "tests/constructs"),
-    "check/rules": ("tests/check", "tests/test_examples.py"),
+    "check/rules": ("tests/check", "tests/security/test_secrets.py", "tests/test_examples.py"),
     "check/lock": ("tests/check", "tests/account", "tests/cli"),
     "review": ("tests/review", "tests/cli", "tests/pipelines"),
     "account": ("tests/account",),
@@ -277,6 +277,10 @@ def main() -> None:
     if options.only is not None:
         listed = options.only.read_text("utf-8")
         tried = [it for it in tried if str(it) in listed]
+    if not tried:
+        parser.error(
+            "no change is left to try: `--only` goes with the sample and the seed of the earlier run"
+        )
     living = 0
     for mutant in survivors(options.room, tried, options.tests or ROOMS[options.room], options.jobs):
         living += 1

@@ -127,3 +127,5 @@ def test_a_text_that_is_none_in_utf_8_is_looked_at_all_the_same() -> None:
     data = {"kind": "single-model", "endpoint_name": "one", "variant": {}, "tags": {"x": "\ud800"}}
     with pytest.raises(SpecError, match="IS142"):
         parse_spec({**data, "model": {"environment": {"A": "${parameter:P}"}}})
+    with pytest.raises(SpecError, match="the environment has 33001 bytes"):
+        parse_spec({**data, "model": {"environment": {"A": "\ud800" * 11_000}}})
