@@ -1,4 +1,4 @@
-"""JSON Schema of `inferstack review --format json`, made from the classes in :mod:`inferstack.review.page`.
+"""JSON Schema of `inferstack review --format json`, made from the classes in :mod:`inferstack.review`.
 
 `tools/update_schema.py` writes it, and a test keeps both equal.
 """
@@ -9,11 +9,9 @@ from typing import Any
 
 import msgspec
 
-from inferstack.facts.scaling import InstanceCounts
 from inferstack.format.schema import JsonSchema
-from inferstack.review.page import data, outcome
-from inferstack.review.page.effects import MEANINGS
-from inferstack.review.update import Fate
+from inferstack.review import Fate, Review
+from inferstack.updates.effects import MEANINGS
 from tools.schema_from_classes import field_texts
 
 SCHEMA_FILE = "review.schema.json"
@@ -22,12 +20,12 @@ _EFFECTS = sorted(MEANINGS)
 
 def review_schema() -> JsonSchema:
     """The schema of the classes as they are now."""
-    _, components = msgspec.json.schema_components([outcome.Review], ref_template="#/$defs/{name}")
+    _, components = msgspec.json.schema_components([Review], ref_template="#/$defs/{name}")
     classes = {it.__name__: it for it in _classes()}
     for name, component in components.items():
         if name != Fate.__name__:
             _describe(component, classes[name])
-    review = components.pop(outcome.Review.__name__)
+    review = components.pop(Review.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:inferstack:review",
@@ -37,12 +35,18 @@ def review_schema() -> JsonSchema:
     }
 
 
-def _classes() -> Iterator[type[msgspec.Struct]]:
-    yield InstanceCounts
-    for module in (data, outcome):
-        for found in vars(module).values():
-            if inspect.isclass(found) and issubclass(found, msgspec.Struct):
-                yield found
+def _classes(kind: Any = None) -> Iterator[type[msgspec.Struct]]:
+    """The classes that a review consists of."""
+    match msgspec.inspect.type_info(Review) if kind is None else kind:
+        case msgspec.inspect.StructType(cls=cls, fields=fields):
+            yield cls
+            for field in fields:
+                yield from _classes(field.type)
+        case msgspec.inspect.UnionType(types=types):
+            for one in types:
+                yield from _classes(one)
+        case msgspec.inspect.VarTupleType(item_type=item):
+            yield from _classes(item)
 
 
 def _describe(component: JsonSchema, cls: type[msgspec.Struct]) -> None:

@@ -5,7 +5,7 @@
 
 Both follow from the classes in :mod:`inferstack.format` and from the catalog's data; the manual's
 examples, from the specs that come with the repository. The schema of reviews follows from the classes in
-:mod:`inferstack.review.page`.
+:mod:`inferstack.review`.
 """
 
 import json
@@ -27,7 +27,7 @@ _FORMAT = ROOT / "constructs" / "inferstack" / "format"
 STRUCTURE = _FORMAT / STRUCTURE_FILE
 PUBLISHED = _FORMAT / PUBLISHED_FILE
 SCHEMA_STORE = ROOT / "docs" / "schemastore"
-REVIEW = ROOT / "constructs" / "inferstack" / "review" / "page" / SCHEMA_FILE
+REVIEW = ROOT / "constructs" / "inferstack" / "review" / SCHEMA_FILE
 REFERENCE = ROOT / "docs" / "spec.md"
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from support.reviews import CASES, all_examples, example_review
 
 from inferstack.cli.review.html import as_html, source_url
-from inferstack.review.page import Review
+from inferstack.review import Review
 
 WIDTHS, THEMES = (1440, 360), ("light", "dark")
 URL = source_url("https://git.example.com/acme/blob/main/{file}#L{line}")

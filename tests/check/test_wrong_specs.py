@@ -12,9 +12,10 @@ from inferstack.check.lock import LOCK_CODES
 from inferstack.check.rules import RULES
 from inferstack.check.rules.objective import MEASURED
 from inferstack.problems import Problem
-from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
+from inferstack.problems.file_codes import COMPARISON_CODES
 from inferstack.triton.archive.entries import ARCHIVE_CODES
 from inferstack.triton.rules import RULES as TRITON_RULES
+from inferstack.updates import UPDATE_RULES
 
 # Tested with wrong models and archives.
 TRITON = {*TRITON_RULES, *ARCHIVE_CODES}
@@ -27,8 +28,8 @@ NOT_IN_A_TEXT = {
     *("IS192", "IS208", "IS209", "IS218", "IS895"),
     *LOCK_CODES,
     *MEASURED,
-    *UPDATE_CODES,
-    *LEFT_OVER_CODES,
+    *UPDATE_RULES,
+    *COMPARISON_CODES,
 }
 
 

@@ -11,7 +11,7 @@ from inferstack.cli.explain_keys import every_key
 from inferstack.format.kinds import KINDS
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Severity
-from inferstack.problems.update_codes import LEFT_OVER
+from inferstack.problems.file_codes import LEFT_OVER
 from inferstack.triton.archive.entries import JUNK_INSIDE
 
 OF_NO_SPEC = {LEFT_OVER, JUNK_INSIDE}

@@ -18,9 +18,9 @@ from inferstack.cli import main
 from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import LONGEST, markdown
 from inferstack.cli.review.text import text
+from inferstack.endpoint.data import Place
 from inferstack.problems import on_one_line
-from inferstack.review.page import Finding, Quota, Review, review
-from inferstack.review.page.data import Place
+from inferstack.review import Finding, Quota, Review, review
 
 OURS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code", "br"}
 FOLDED = {"details", "summary", "ul", "li", "pre", "blockquote"}
@@ -90,7 +90,7 @@ def test_what_changes_is_said_and_that_there_is_no_more(
     change(one, variant={"initial_instance_count": 3})
     assert run("--base", "base") == 0
     said = capsys.readouterr().out
-    assert "1 endpoint against `base`: 1 updated; 1 warning\n" in said
+    assert "1 endpoint against `base`: 1 updated\n" in said
     assert re.search("^one +updated +2 → 3 ml.g5.12xlarge +14.00 → 21.00$", said, re.MULTILINE)
     assert "changes     replaces EndpointConfig; updates Endpoint; nothing else changes" in said
 

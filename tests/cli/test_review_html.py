@@ -23,10 +23,10 @@ from support.reviews import CASES, PRICES, ROOT, all_examples, example_review
 from inferstack.cli import main
 from inferstack.cli.review import words
 from inferstack.cli.review.html import as_html, bars, source_url
-from inferstack.facts.scaling import InstanceCounts
-from inferstack.review.page import Review, review
-from inferstack.review.page.data import Needs
-from inferstack.review.page.parts.units import counted
+from inferstack.endpoint.counts import InstanceCounts
+from inferstack.endpoint.data import Needs
+from inferstack.endpoint.units import counted
+from inferstack.review import Review, review
 
 URL = source_url("https://git.example.com/acme/blob/main/{file}#L{line}")
 LINKED = re.compile(r"https://git\.example\.com/acme/blob/main/[\w./%~-]+#L\d+")

@@ -13,8 +13,8 @@ from support.validators import cfn_lint_findings, validate_findings
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.format import ModelSpec
+from inferstack.format.logical_ids import SOURCE_METADATA
 from inferstack.resolve import resolve_template
-from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names, uses_stage
 from inferstack_stacks import EndpointStack

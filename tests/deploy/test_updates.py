@@ -14,12 +14,12 @@ from support.updating import fates
 from inferstack.check.load import LoadedSpec
 from inferstack.format.kinds import ExecutionRole
 from inferstack.problems import Severity
-from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.resolve import resolve_template
+from inferstack.updates import UPDATE_RULES
 
 _HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")
 _REPLACED = "requires the creation of a new physical resource"
-REFUSED = {code for code, it in UPDATE_CODES.items() if it.severity is Severity.ERROR}
+REFUSED = {code for code, it in UPDATE_RULES.items() if it.severity is Severity.ERROR}
 
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
 

@@ -13,11 +13,11 @@ from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.cli.measure_report import Goal, comparison, loads, show_points, write_measurements
 from inferstack.cli.measure_tuning import Tuning
+from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point, only_ratios
 from inferstack.sizing.closed_loop import Run
 from inferstack.sizing.measurements import read_measurements
-from inferstack.sizing.prices import NO_PRICES
 from inferstack.sizing.search import Row, Trial
 from inferstack.sizing.sizes import Demand, sizes
 from inferstack.triton.config import parse_text

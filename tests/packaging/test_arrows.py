@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 LIBRARY, STACKS = ROOT / "constructs/inferstack", ROOT / "stacks/inferstack_stacks"
 
 WAY = (
-    *("catalog", "texts", "problems", "source", "format", "facts", "triton", "sizing", "check", "resolve"),
+    *("catalog", "texts", "problems", "source", "format", "facts", "endpoint", "updates", "triton"),
+    *("sizing", "check", "resolve"),
     "project",
     *("constructs", "review", "account", "cli"),
 )

@@ -17,9 +17,9 @@ from cfnlint.helpers import load_resource
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from support.validators import cfn_lint_findings, validate_findings
 
+from inferstack.catalog.resource_types import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.check.files import spec_files
 from inferstack.check.load import load_spec
-from inferstack.format.alarms import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.resolve import resolve_template
 from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names

@@ -57,9 +57,9 @@ def test_a_markdown_report_tells_of_the_updates_too(say: Say) -> None:
     render(write("bert"))
     write("bert", url="two")
     _, shown, [note] = say("specs", "--format", "markdown")
-    assert shown[0] == "### inferstack: 1 warning in 1 of 1 spec"
+    assert shown[0] == "### inferstack: 1 remark in 1 of 1 spec"
     assert f"- {note}" in shown
-    assert shown[-1].startswith("| warning | `specs/bert.yaml:5` | **IS870** ")
+    assert shown[-1].startswith("| info | `specs/bert.yaml:5` | **IS870** ")
 
 
 def test_the_same_spec_changes_nothing(say: Say) -> None:
@@ -128,7 +128,7 @@ def test_what_changes_is_said_at_its_line(say: Say) -> None:
     write("bert", url="two")
     status, [problem], [note] = say()
     assert status == 0
-    assert problem.startswith("specs/bert.yaml:5:19: IS870: warning: `model.model_data_url` changes: ")
+    assert problem.startswith("specs/bert.yaml:5:19: IS870: info: `model.model_data_url` changes: ")
     assert re.sub(r"(?<=ExecutionPolicy)\w+", "", note) == (
         "specs/bert.yaml against old/bert.template.json: added ExecutionPolicy; removed ExecutionPolicy; "
         "replaced Model, EndpointConfig; updated Endpoint; the role gains s3:GetObject on "
@@ -322,8 +322,8 @@ def test_the_region_that_a_spec_does_not_name_is_that_of_the_template(region: li
 def test_another_region_than_that_of_the_template_has_other_images(say: Say) -> None:
     render(write("bert", image=FRAMEWORK), "--region", "us-east-1")
     _, [problem], [note] = say("specs", "--region", "eu-west-1")
-    assert "IS870" in problem
-    assert "replaced Model, EndpointConfig" in note
+    assert "IS856: warning: `bert` moves from us-east-1 to eu-west-1" in problem
+    assert note.endswith("a new stack; the old one stays")
 
 
 def test_a_region_changes_nothing_in_a_template_for_all_of_them(say: Say) -> None:

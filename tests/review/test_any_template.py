@@ -25,10 +25,11 @@ from inferstack.review import (
     update_of,
     update_problems,
 )
-from inferstack.review.page.base import BaseStack, Question
-from inferstack.review.page.reviewing import _Reviewer
-from inferstack.review.role import changed_rights
+from inferstack.review.base import BaseStack, Question
+from inferstack.review.matching import Match
+from inferstack.review.reviewing import _Reviewer
 from inferstack.sizing.prices import PriceFile
+from inferstack.updates.role import changed_rights
 
 SPECS = [
     spec_of("single", CHANGES["scaled"], CHANGES["rolling"], {"dashboard": {"dashboard_name": "ml"}}),
@@ -152,7 +153,8 @@ def test_anything_may_be_the_value_of_any_property(drawn: tuple[Any, dict[str, A
 def assert_shown(spec: LoadedSpec, update: Update, template: PreviousTemplate) -> None:
     """Every format shows a review of the update."""
     reviewer = _Reviewer(Question(paths=()), None, PriceFile({}))
-    reviewer._compared("one", spec, update, BaseStack(template))
+    reviewer.keys[id(spec)] = "one"
+    reviewer._compared(Match(spec), spec, update, BaseStack(template))
     found = reviewer._made()
     for show in (text, markdown, as_json):
         assert show(found).encode()

@@ -61,7 +61,7 @@ def test_a_removed_spec_leaves_a_stack_that_is_named(capsys: pytest.CaptureFixtu
     assert out == (
         "old/two.template.json:1:1: IS854: warning: no spec makes the endpoint `two` any more (specs/two.yaml "
         "did): if it was deployed, it stays and costs money; delete its stack: `aws cloudformation delete-stack "
-        "--stack-name two`; if that is done, remove this template\n"
+        "--stack-name two --region us-east-1`; if that is done, remove this template\n"
     )
     assert err.endswith("1 warning in 0 of 1 spec and in 1 other path\n")
     assert main(["validate", "specs", "--against", "old", "--strict"]) == 1
@@ -146,10 +146,19 @@ def test_one_of_several_regions_that_is_removed_leaves_its_stack(left_over: Left
 
 def test_what_a_spec_with_errors_would_make_is_not_known(left_over: LeftOver) -> None:
     render(str(write("churn")))
+    write("churn", file="specs/new.yaml", more="tgas: {}\n")
+    Path("specs/churn.yaml").unlink()
+    assert left_over() == []
+    write("churner", file="specs/churn.yaml", more="endpoint_name: again\n")
+    assert left_over() == []
+
+
+def test_a_removed_spec_is_reported_whatever_is_wrong_with_others(left_over: LeftOver) -> None:
+    render(str(write("churn")))
     for more in ("tgas: {}\n", "endpoint_name: again\n"):
         write("churner", file="specs/new.yaml", more=more)
         Path("specs/churn.yaml").unlink(missing_ok=True)
-        assert left_over() == []
+        assert left_over() == ["old/churn.template.json"]
 
 
 def test_another_folder_has_another_app(left_over: LeftOver) -> None:

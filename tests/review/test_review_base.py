@@ -18,8 +18,8 @@ from inferstack.cli.review.html import as_html
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.problems import SpecError
-from inferstack.review.page import Review, review
-from inferstack.review.page.base import _checked_out
+from inferstack.review import Review, review
+from inferstack.review.base import _checked_out
 
 GREETING = Path(__file__).parents[2] / "docs" / "examples" / "greeting"
 STAGED = {
@@ -194,7 +194,7 @@ def test_only_a_template_of_what_is_gone_can_be_removed() -> None:
     Path("specs/one.yaml").unlink()
     put("specs", "two")
     fixes = [it.fix for base in ("before", "templates") for it in review("specs", base).findings if it.code]
-    delete = "delete its stack: `aws cloudformation delete-stack --stack-name one`"
+    delete = "delete its stack: `aws cloudformation delete-stack --stack-name one --region us-east-1`"
     assert fixes == [delete, f"{delete}; if that is done, remove this template"]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from inferstack.review.role import changed_rights
+from inferstack.updates.role import changed_rights
 
 READ = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::models/one"]}
 

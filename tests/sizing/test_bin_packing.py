@@ -10,7 +10,7 @@ import highspy
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inferstack.sizing.bin_packing import NeverFitsError, Room, fewest_possible, packed
+from inferstack.endpoint.packing import NeverFitsError, Room, fewest_possible, packed
 
 G5 = Room.of(4, 48, 192 * 1024)
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from inferstack.check.load import parse_spec
+from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.scaling import TRACKED
 from inferstack.format.objective import Objective
 from inferstack.sizing.into_spec import NotWritableError, SpecChanges, changes_for, sized_variant
 from inferstack.sizing.measurements import Measurement
-from inferstack.sizing.prices import NO_PRICES
 from inferstack.sizing.sizes import sizes
 
 IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/bert:1"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from inferstack.endpoint.cost import NO_PRICES
 from inferstack.sizing.cost_picture import cost_against_latency
 from inferstack.sizing.measurements import Measurement, read_measurements
 from inferstack.sizing.pictures import FORMATS, NoPictureError, drawn
-from inferstack.sizing.prices import NO_PRICES
 from inferstack.sizing.sizes import Demand, LatencyLimit, sizes
 
 PUBLISHED = read_measurements(Path(__file__).parents[2] / "docs/examples/bert-large.csv")

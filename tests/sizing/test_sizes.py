@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from inferstack.endpoint.cost import NO_PRICES, Prices
 from inferstack.sizing.measurements import Measurement, read_measurements
-from inferstack.sizing.prices import NO_PRICES, Prices
 from inferstack.sizing.sizes import Demand, LatencyLimit, best, sizes
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]

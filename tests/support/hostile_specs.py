@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from support.hostile import TEXTS
 from support.resolving import BASES, merged
 
-from inferstack.review.page import Review, review
+from inferstack.review import Review, review
 
 
 def _texts() -> st.SearchStrategy[str]:

@@ -15,7 +15,7 @@ import yaml
 from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
-from inferstack.review.page import Review, review
+from inferstack.review import Review, review
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "model_specs"

@@ -11,7 +11,7 @@ from inferstack.check.load import LoadedSpec
 from inferstack.problems import Problem
 from inferstack.review import Update
 
-_TABLE = yaml.safe_load((Path(__file__).parents[1] / "review" / "template_pairs.yaml").read_text("utf-8"))
+_TABLE = yaml.safe_load((Path(__file__).parents[1] / "updates" / "pairs.yaml").read_text("utf-8"))
 CHANGES: dict[str, Any] = _TABLE["changes"]
 QUIET = {"alarms": False, "dashboard": False}
 
@@ -24,6 +24,7 @@ class Pair:
     after: list[Any] = field(default_factory=list)
     does: list[str] = field(default_factory=list)
     says: dict[str, str | list[str]] = field(default_factory=dict)
+    reads: dict[str, str] = field(default_factory=dict)
 
     @property
     def said(self) -> list[tuple[str, str]]:

@@ -9,7 +9,9 @@ from support.resolving import BASES, merged
 from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.problems import Problem
 from inferstack.resolve import resolve_template
-from inferstack.review import Fate, Update, update_of, update_problems
+from inferstack.review import Fate, PreviousTemplate, Update, update_problems
+from inferstack.review.base import BaseStack
+from inferstack.review.deploying import update_over
 
 SIGNS = {Fate.REPLACED: "!", Fate.UPDATED: "~", Fate.ADDED: "+", Fate.REMOVED: "-"}
 _HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")
@@ -37,7 +39,9 @@ def template_of(loaded: LoadedSpec) -> dict[str, Any]:
 def deploy(after: LoadedSpec, before: LoadedSpec) -> tuple[Update, list[Problem]]:
     """The update, and what is reported about it."""
     template = template_of(before)
-    update = update_of(after, template["Resources"], template)
+    previous = PreviousTemplate("base:one.yaml", template["Resources"], template)
+    place = {"account": before.spec.account, "region": before.spec.region or previous.image_region}
+    update = update_over(after, BaseStack(previous, spec="one.yaml", is_staged=True, **place))
     return update, update_problems(after, update)
 
 

@@ -17,10 +17,10 @@ from inferstack.check.rules.objective import MEASURED
 from inferstack.check.rules.stack import TEMPLATE_CODES
 from inferstack.check.structure import STRUCTURE_CODES
 from inferstack.problems.codes import Code
-from inferstack.problems.file_codes import FILE_CODES
-from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
+from inferstack.problems.file_codes import COMPARISON_CODES, FILE_CODES
 from inferstack.triton.archive.entries import ARCHIVE_CODES
 from inferstack.triton.rules import RULES as TRITON_RULES
+from inferstack.updates import UPDATE_RULES
 
 # ---------------------------------------------------------------- codes
 
@@ -43,7 +43,7 @@ def every_entry() -> Iterator[Code]:
     """The codes of all tables, table by table."""
     of_files = (FILE_CODES, LOCK_CODES)
     of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, ELSEWHERE_CODES, TEMPLATE_CODES, RULES)
-    of_deployments = (UPDATE_CODES, LEFT_OVER_CODES)
+    of_deployments = (UPDATE_RULES, COMPARISON_CODES)
     for table in (*of_files, *of_specs, MEASURED, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
         yield from table.values()
 

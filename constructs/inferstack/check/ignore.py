@@ -10,12 +10,12 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity
 from inferstack.problems.codes import Code
 from inferstack.problems.file_codes import FILE_CODES, NO_SUCH_WARNING, NOT_IGNORABLE
-from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.triton.rules import RULES as TRITON_RULES
+from inferstack.updates import UPDATE_RULES
 
 _OF_SPECS: tuple[Mapping[str, Code], ...] = (
     *(RULES, MEASURED, TRITON_RULES),
-    *(UPDATE_CODES, REFERENCE_CODES, FILE_CODES),
+    *(UPDATE_RULES, REFERENCE_CODES, FILE_CODES),
 )
 """The tables with warnings that a spec can cause."""
 
@@ -23,7 +23,7 @@ _OF_SPECS: tuple[Mapping[str, Code], ...] = (
 def may_be_ignored(code: str) -> bool:
     """Whether a spec can turn off a code: it must be a warning about specs."""
     entry = next((table[code] for table in _OF_SPECS if code in table), None)
-    return entry is not None and entry.severity is Severity.WARNING
+    return entry is not None and entry.severity is not Severity.ERROR
 
 
 def ignored_in_vain(spec: ModelSpec) -> Iterator[Problem]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from inferstack.check.rules.objective import MEASURED, Compared
+from inferstack.endpoint.cost import NO_PRICES
+from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.scaling import instance_counts
 from inferstack.facts.walk import every_variant, region_of, variant_scalings, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError
@@ -116,7 +117,7 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
         return None
     if objective.measurements is None and objective.budget_per_hour is None:
         return None
-    from inferstack.sizing.prices import NO_PRICES, prices_for  # noqa: PLC0415 - most specs name no file
+    from inferstack.sizing.prices import prices_for  # noqa: PLC0415 - most specs name no file
     from inferstack.sizing.sizes import demand_of, sizes  # noqa: PLC0415 - most specs name no file
 
     (path, variant), demand = fleet[0], demand_of(objective)

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import msgspec
 
+from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
 from inferstack.cli.terminal import painted, table, tell
-from inferstack.facts.scaling import InstanceCounts, instance_counts
+from inferstack.endpoint.counts import InstanceCounts
+from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
-from inferstack.format.alarms import ALARM_TYPE
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.resolve.template import template_of
 from inferstack.source.document import read_document

@@ -16,10 +16,11 @@ from inferstack.check.load import LoadedSpec
 from inferstack.cli.measure_report import Goal, loads, picture_of, show_points, write_measurements
 from inferstack.cli.pictures import draw
 from inferstack.cli.terminal import Refusal, passing, tell
+from inferstack.endpoint.cost import Prices
 from inferstack.facts.walk import region_of
 from inferstack.sizing.bench import Point
 from inferstack.sizing.closed_loop import Pace, Run, closed_loop
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, Prices, prices_for
+from inferstack.sizing.prices import HOW_TO_GET_PRICES, prices_for
 from inferstack.triton.measuring.sending import Send
 from inferstack.triton.measuring.serving import request_to
 from inferstack.triton.rehearsal import Rehearsal

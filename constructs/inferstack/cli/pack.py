@@ -9,13 +9,14 @@ from inferstack.check.load import load_spec
 from inferstack.cli.arguments import add_region
 from inferstack.cli.pack_report import as_json, as_text
 from inferstack.cli.terminal import Refusal, tell
+from inferstack.endpoint.cost import Prices
+from inferstack.endpoint.packing import packed_units
+from inferstack.endpoint.placement import Packing
 from inferstack.facts.walk import region_of
 from inferstack.problems import printable
-from inferstack.sizing.bin_packing import packed_units
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
+from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sharing.comparison import Comparison, Question, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
-from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.traffic import read_traffic, repeated, together
 
 _LONGEST_STARTUP = 120

@@ -7,8 +7,8 @@ from typing import Any
 
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import table
+from inferstack.endpoint.cost import Prices
 from inferstack.problems import printable
-from inferstack.sizing.prices import Prices
 from inferstack.sizing.sharing.comparison import Comparison
 from inferstack.sizing.sharing.ways import MINUTES_AN_HOUR, Span, Ways
 

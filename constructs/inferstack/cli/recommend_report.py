@@ -12,10 +12,11 @@ from inferstack.account.recommender import Progress
 from inferstack.cli.recommend_result import Result, configured_as
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import table
+from inferstack.endpoint.cost import Prices
 from inferstack.sizing.job_plans import MOST_MINUTES_OF_DEFAULT, Plan
 from inferstack.sizing.job_requests import Requests
 from inferstack.sizing.measurements import Measurement
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, Prices
+from inferstack.sizing.prices import HOW_TO_GET_PRICES
 
 _WIDTH = 80
 _MARGIN = "  {:<10} "

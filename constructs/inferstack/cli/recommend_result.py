@@ -10,13 +10,13 @@ import msgspec
 
 from inferstack.account.recommender import Ended, Recommender
 from inferstack.cli.terminal import Refusal
-from inferstack.facts.scaling import instance_counts
+from inferstack.endpoint.cost import NO_PRICES
+from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNUSABLE_RESULT
 from inferstack.sizing.measurements import Measurement, measured_in
-from inferstack.sizing.prices import NO_PRICES
 from inferstack.sizing.sizes import demand_of, sizes
 
 _PROFILE = "profile_export_aiperf.json"

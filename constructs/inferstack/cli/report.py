@@ -21,15 +21,14 @@ from inferstack.cli import escaping
 from inferstack.cli.escaping import code, json_text, workflow_data, workflow_property
 from inferstack.cli.terminal import painted
 from inferstack.problems import Problem, Severity
-from inferstack.problems.file_codes import NO_SPEC, NO_SPECS
-from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
+from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, UNCLEAR
 from inferstack.source.spec_file import LOCK_SUFFIX, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
 # ---------------------------------------------------------------- what all formats have in common
 
 # These problems are not about a spec, but about a folder without specs, or a template to compare with.
-_BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK, LEFT_OVER}
+_BESIDE_SPECS = {NO_SPECS, *COMPARISON_CODES} - {UNCLEAR}
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -76,9 +75,9 @@ def _is_beside(problem: Problem) -> bool:
 
 def tally(problems: Sequence[Problem]) -> str:
     """The number of errors and the number of warnings, without those that are zero."""
-    errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    counts = ((errors, "error"), (len(problems) - errors, "warning"))
-    return ", ".join(counted(count, noun) for count, noun in counts if count)
+    counts = Counter(problem.severity for problem in problems)
+    nouns = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+    return ", ".join(counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity])
 
 
 def counted(count: int, noun: str) -> str:
@@ -94,6 +93,9 @@ def words(problem: Problem) -> str:
 # ---------------------------------------------------------------- for people at a terminal
 
 
+_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "bold"}
+
+
 def text(problems: Sequence[Problem], stream: TextIO | None = None) -> str:
     """``file:line:column: code: message; fix``, one line each; colored if the stream that it is for is a
     terminal.
@@ -106,7 +108,7 @@ def _line(problem: Problem, stream: TextIO | None) -> str:
     where, _, said = line.partition(f": {problem.code}: ")
     if not said:
         return line
-    color = "red" if problem.severity is Severity.ERROR else "yellow"
+    color = _COLORS[problem.severity]
     return f"{painted(where, 'bold', stream)}: {painted(problem.code, color, stream)}: {said}"
 
 
@@ -142,6 +144,9 @@ def github(problems: Sequence[Problem]) -> str:
     return "".join(f"{_command(problem)}\n" for problem in problems)
 
 
+_ANNOTATIONS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
 def _command(problem: Problem) -> str:
     properties = {
         "file": relative_to_cwd(problem.file),
@@ -150,12 +155,12 @@ def _command(problem: Problem) -> str:
         "title": problem.code,
     }
     written = ",".join(f"{name}={workflow_property(value)}" for name, value in properties.items())
-    return f"::{problem.severity.value} {written}::{workflow_data(words(problem))}"
+    return f"::{_ANNOTATIONS[problem.severity]} {written}::{workflow_data(words(problem))}"
 
 
 # ---------------------------------------------------------------- findings in a merge request on GitLab
 
-_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
 
 def gitlab(problems: Sequence[Problem]) -> str:
@@ -205,13 +210,16 @@ def sarif(problems: Sequence[Problem]) -> str:
     return json_text(json.dumps(log, indent=1)) + "\n"
 
 
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
 def _rule(code: str) -> dict[str, Any]:
     entry = every_code()[code]
     rule: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": entry.sentence},
         "help": {"text": f"{entry.sentence} Source: {entry.source}"},
-        "defaultConfiguration": {"level": entry.severity.value},
+        "defaultConfiguration": {"level": _LEVELS[entry.severity]},
     }
     return rule if entry.source_url is None else {**rule, "helpUri": entry.source_url}
 
@@ -224,7 +232,7 @@ def _result(problem: Problem, rule: int) -> dict[str, Any]:
     return {
         "ruleId": problem.code,
         "ruleIndex": rule,
-        "level": problem.severity.value,
+        "level": _LEVELS[problem.severity],
         "message": {"text": words(problem)},
         "locations": [{"physicalLocation": place}],
     }

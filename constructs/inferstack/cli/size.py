@@ -13,6 +13,7 @@ from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.terminal import Refusal, table, tell
+from inferstack.endpoint.cost import Prices
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import TRACKED
 from inferstack.facts.walk import is_async, region_of
@@ -23,7 +24,7 @@ from inferstack.problems.words import choose
 from inferstack.sizing.cost_picture import cost_against_latency
 from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
 from inferstack.sizing.measurements import Measurement, read_measurements
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
+from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Size, best, demand_of, sizes
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")

@@ -32,10 +32,9 @@ from inferstack.facts.async_inference import output_config
 from inferstack.facts.publications import Publisher, publishers
 from inferstack.facts.role import needs_role
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
+from inferstack.format.logical_ids import ENDPOINT, ENDPOINT_CONFIG
 from inferstack.format.model import VpcConfig
 from inferstack.resolve.async_inference import topic_id
-from inferstack.resolve.endpoint import ENDPOINT
-from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id

@@ -34,6 +34,9 @@ from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import SpecPath
 from inferstack.texts.arns import arn_fields
 
+MOST_POLICIES = 10
+"""How many managed policies a role may have unless AWS raises the quota."""
+
 # ---------------------------------------------------------------- what is used under the role
 
 Named = tuple[SpecPath, str]

@@ -20,7 +20,6 @@ from inferstack.facts.walk import (
     component_scalings,
     component_variants,
     components,
-    every_variant,
     hosting_of,
     variant_dimension,
     variant_scalings,
@@ -100,42 +99,6 @@ def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling
         return replace(empty, max_instance_count=variant.initial_instance_count)
     lowest = empty.min_instance_count if said.min_instance_count is None else said.min_instance_count
     return replace(said, min_instance_count=lowest)
-
-
-class InstanceCounts(msgspec.Struct, frozen=True):
-    """How many instances run: the fewest and the most that scaling allows, and the number at the start."""
-
-    min: int
-    """As few as scaling allows."""
-    start: int
-    """As many as at the start."""
-    max: int
-    """As many as scaling allows."""
-
-    def __str__(self) -> str:
-        same = self.min == self.start == self.max
-        return str(self.start) if same else f"{self.min}-{self.start}-{self.max}"
-
-
-def instance_counts(spec: ModelSpec) -> InstanceCounts | None:
-    """The instances of all variants, shadows included; None for a serverless endpoint."""
-    fleets = [_counts(spec, it) for _, it in every_variant(spec) if it.serverless_config is None]
-    if not fleets:
-        return None
-    least, start, most = (sum(column) for column in zip(*fleets, strict=True))
-    return InstanceCounts(least, start, most)
-
-
-def _counts(spec: ModelSpec, variant: Variant) -> tuple[int, int, int]:
-    start = variant.initial_instance_count or 0
-    scaling = next((it for _, scaled, it in variant_scalings(spec) if scaled is variant), None)
-    if scaling is not None:
-        return least_capacity(scaling), start, most_capacity(scaling)
-    managed = managed_scaling(spec, variant)
-    if managed is None or managed.status == "DISABLED":
-        return start, start, start
-    low, high = managed.min_instance_count, managed.max_instance_count
-    return start if low is None else low, start, start if high is None else high
 
 
 def counts_change(spec: ModelSpec) -> bool:

@@ -4,14 +4,17 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from inferstack.catalog.resource_types import (
+    ALARM_TYPE,
+    COMPOSITE_ALARM_TYPE,
+    DASHBOARD_TYPE,
+    SCALING_POLICY_TYPE,
+)
 from inferstack.format.base import Block, Number, Statistic, form
 from inferstack.texts.arns import ALARM_ACTION
 
 # ---------------------------------------------------------------- what an alarm watches
 
-ALARM_TYPE = "AWS::CloudWatch::Alarm"
-COMPOSITE_ALARM_TYPE = "AWS::CloudWatch::CompositeAlarm"
-SCALING_POLICY_TYPE = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 AlarmKey = Annotated[str, form(r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=63)]
 AlarmAction = Annotated[str, form(ALARM_ACTION)]
@@ -217,7 +220,7 @@ class Alarms(Block):
 class Dashboard(Block):
     """Settings of the endpoint's dashboard."""
 
-    shapes: ClassVar = ("AWS::CloudWatch::Dashboard",)
+    shapes: ClassVar = (DASHBOARD_TYPE,)
 
     dashboard_name: str | None = None
     """Name of the dashboard; if left out, the endpoint's name and the region."""

@@ -4,14 +4,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.alarms import (
-    ACTION_KEYS,
-    ALARM_TYPE,
-    SCALING_POLICY_TYPE,
-    AlarmAction,
-    MetricDimension,
-    Watched,
-)
+from inferstack.catalog.resource_types import ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.format.alarms import ACTION_KEYS, AlarmAction, MetricDimension, Watched
 from inferstack.format.base import Block, Number, Statistic
 
 

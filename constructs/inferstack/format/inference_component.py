@@ -2,18 +2,17 @@
 
 from typing import ClassVar
 
+from inferstack.catalog.resource_types import COMPONENT_TYPE
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.base import Block, Number, Tags
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.model import FrameworkImage, Triton
 
-_TYPE = "AWS::SageMaker::InferenceComponent"
-
 
 class MetricsEndpoint(Block):
     """A path at which the container serves metrics in Prometheus format."""
 
-    shapes: ClassVar = (f"{_TYPE}.MetricsEndpoint",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.MetricsEndpoint",)
 
     metrics_endpoint_path: str
     """Path of the metrics page, for example `/metrics`."""
@@ -24,7 +23,7 @@ class MetricsEndpoint(Block):
 class ContainerMetricsConfig(Block):
     """The container's own metrics, published to CloudWatch."""
 
-    shapes: ClassVar = (f"{_TYPE}.ContainerMetricsConfig",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.ContainerMetricsConfig",)
 
     metrics_endpoints: tuple[MetricsEndpoint, ...]
     """The paths at which the metrics are read."""
@@ -34,8 +33,8 @@ class ComponentContainer(Block):
     """The container of an inference component."""
 
     shapes: ClassVar = (
-        f"{_TYPE}.InferenceComponentContainerSpecification",
-        f"{_TYPE}.InferenceComponentContainerSpecificationForInstanceType",
+        f"{COMPONENT_TYPE}.InferenceComponentContainerSpecification",
+        f"{COMPONENT_TYPE}.InferenceComponentContainerSpecificationForInstanceType",
     )
 
     image: str | FrameworkImage | None = None
@@ -53,7 +52,7 @@ class ComponentContainer(Block):
 class ComputeResourceRequirements(Block):
     """What one copy reserves on an instance."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentComputeResourceRequirements",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentComputeResourceRequirements",)
 
     number_of_accelerator_devices_required: Number | None = None
     """Number of GPUs or Neuron devices for one copy."""
@@ -68,7 +67,7 @@ class ComputeResourceRequirements(Block):
 class StartupParameters(Block):
     """Time limits for the start of a copy."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentStartupParameters",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentStartupParameters",)
 
     model_data_download_timeout_in_seconds: int | None = None
     """Time limit for downloading and unpacking the model, in seconds."""
@@ -79,7 +78,7 @@ class StartupParameters(Block):
 class DataCacheConfig(Block):
     """Caching of model files and image on the instances."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentDataCacheConfig",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentDataCacheConfig",)
 
     enable_caching: bool
     """True keeps the files on the instance, so that further copies start faster."""
@@ -88,7 +87,7 @@ class DataCacheConfig(Block):
 class AvailabilityZoneBalance(Block):
     """How evenly copies are spread over Availability Zones."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentAvailabilityZoneBalance",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentAvailabilityZoneBalance",)
 
     enforcement_mode: str
     """`PERMISSIVE`: SageMaker tries to keep the balance but does not enforce it."""
@@ -99,7 +98,7 @@ class AvailabilityZoneBalance(Block):
 class SchedulingConfig(Block):
     """Where new copies are placed."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentSchedulingConfig",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentSchedulingConfig",)
 
     placement_strategy: str
     """`SPREAD` distributes copies over the instances; `BINPACK` fills one instance before the next."""
@@ -110,7 +109,7 @@ class SchedulingConfig(Block):
 class ComponentSpecification(Block):
     """What an inference component runs and what it needs."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentSpecification",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentSpecification",)
 
     container: ComponentContainer | None = None
     """Image, model files and environment."""
@@ -131,7 +130,7 @@ class ComponentSpecification(Block):
 class ComponentSpecificationForInstanceType(Block):
     """What an inference component runs on one of several instance types."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentSpecificationForInstanceType",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentSpecificationForInstanceType",)
 
     instance_type: str
     """The instance type that this specification is for."""
@@ -152,7 +151,7 @@ class ComponentSpecificationForInstanceType(Block):
 class ComponentRuntimeConfig(Block):
     """How many copies run."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentRuntimeConfig",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentRuntimeConfig",)
 
     copy_count: int
     """Number of copies to start with, at least 1; autoscaling can change it later, also to 0."""
@@ -161,7 +160,7 @@ class ComponentRuntimeConfig(Block):
 class ComponentCapacitySize(Block):
     """A number of copies, or a percentage of them."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentCapacitySize",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentCapacitySize",)
 
     type: str
     """`COPY_COUNT` or `CAPACITY_PERCENT`."""
@@ -172,7 +171,7 @@ class ComponentCapacitySize(Block):
 class ComponentRollingUpdatePolicy(Block):
     """Copies are replaced in batches."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentRollingUpdatePolicy",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentRollingUpdatePolicy",)
 
     maximum_batch_size: ComponentCapacitySize
     """How many copies to replace at a time."""
@@ -187,7 +186,7 @@ class ComponentRollingUpdatePolicy(Block):
 class ComponentDeploymentConfig(Block):
     """How an update of the component is rolled out."""
 
-    shapes: ClassVar = (f"{_TYPE}.InferenceComponentDeploymentConfig",)
+    shapes: ClassVar = (f"{COMPONENT_TYPE}.InferenceComponentDeploymentConfig",)
 
     rolling_update_policy: ComponentRollingUpdatePolicy
     """Size and pace of the batches."""
@@ -198,7 +197,7 @@ class ComponentDeploymentConfig(Block):
 class InferenceComponent(Block):
     """One model on the endpoint: what it runs, how many copies it has, and how it scales."""
 
-    shapes: ClassVar = (_TYPE,)
+    shapes: ClassVar = (COMPONENT_TYPE,)
 
     specification: ComponentSpecification | None = None
     """What the component runs, the same on every instance type."""

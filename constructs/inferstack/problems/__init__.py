@@ -22,10 +22,13 @@ _END = 300
 
 
 class Severity(StrEnum):
-    """An error stops synthesis; a warning does not and can be switched off with ``ignore``."""
+    """An error stops synthesis; a warning does not and can be switched off with ``ignore``, as can
+    information, which is good to know about a routine change.
+    """
 
     ERROR = "error"
     WARNING = "warning"
+    INFO = "info"
 
 
 class FilePlace(msgspec.Struct, frozen=True):

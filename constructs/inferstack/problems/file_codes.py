@@ -144,11 +144,6 @@ MAYBE_SAME_NAME = _warning(
     _CREATE,
 )
 
-NO_BASE = _error(
-    "IS895",
-    "What a review shall compare with is neither a path nor a revision of git, or cannot be read.",
-)
-
 # ---------------------------------------------------------------- a spec in a stack, and what it ignores
 
 OTHER_PLACE = _error(
@@ -161,3 +156,27 @@ NOT_ALONE = _error(
 OTHER_ROLE = _error("IS114", "The spec has an `execution_role`, but the construct is also given a role.")
 NO_SUCH_WARNING = _error("IS290", "`ignore` must name the code of an existing warning.")
 NOT_IGNORABLE = _error("IS291", "Only warnings can be ignored.")
+
+# ---------------------------------------------------------------- what specs are compared with
+
+COMPARISON_CODES = CodeTable()
+"""What is reported about templates and bases. No spec could ignore it, so it has a table of its own."""
+_OWN = "inferstack's comparison of templates"
+_TEMPLATES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-anatomy.html"
+
+BAD_TEMPLATE = COMPARISON_CODES.error("IS850", "The template to compare with cannot be read.", _OWN)
+NOT_A_TEMPLATE = COMPARISON_CODES.error(
+    "IS851", "The file to compare with is not a CloudFormation template.", _TEMPLATES
+)
+UNCLEAR = COMPARISON_CODES.error(
+    "IS852", "It is not clear which template belongs to which stage of the spec.", _OWN
+)
+OTHER_STACK = COMPARISON_CODES.error(
+    "IS853", "The template to compare with is of a different kind of stack.", _OWN
+)
+LEFT_OVER = COMPARISON_CODES.warning(
+    "IS854", "No spec of the folder makes a template's stack any more.", _OWN
+)
+NO_BASE = COMPARISON_CODES.error(
+    "IS895", "The base to compare with is neither a path nor a revision of git, or cannot be read."
+)

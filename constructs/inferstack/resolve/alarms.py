@@ -7,12 +7,13 @@ from msgspec.structs import replace
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
+from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, foreign_alarms, own_alarms, rolls_back
 from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher
 from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
 from inferstack.facts.walk import watched_name
-from inferstack.format.alarms import ACTION_KEYS, ALARM_TYPE, AlarmRule, Alarms, CompositeAlarm, Watched
+from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms, CompositeAlarm, Watched
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.kinds import ModelSpec

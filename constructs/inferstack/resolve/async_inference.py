@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-create-endpoint-
 
 from collections.abc import Iterator
 
+from inferstack.catalog.resource_types import BUCKET_POLICY_TYPE, BUCKET_TYPE, TOPIC_POLICY_TYPE, TOPIC_TYPE
 from inferstack.facts.async_inference import (
     CREATE,
     TOPIC_KEYS,
@@ -20,8 +21,6 @@ from inferstack.resolve.convert import properties
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
 
 ASYNC_BUCKET = "AsyncBucket"
-BUCKET_TYPE, TOPIC_TYPE = "AWS::S3::Bucket", "AWS::SNS::Topic"
-BUCKET_POLICY_TYPE, TOPIC_POLICY_TYPE = "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"
 REQUESTS, RESPONSES, FAILURES = "requests", "responses", "failures"
 """Folders of the bucket."""
 _POLICY = "Policy"

@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 from collections.abc import Iterable
 
 from inferstack.catalog import metrics
+from inferstack.catalog.resource_types import ALARM_TYPE, SCALING_POLICY_TYPE, TARGET_TYPE
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.publications import Publisher, publishing_component
 from inferstack.facts.scaling import (
@@ -18,14 +19,13 @@ from inferstack.facts.scaling import (
     woken_for,
 )
 from inferstack.facts.walk import policy_name
-from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.format.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.logical_ids import ENDPOINT
 from inferstack.format.variant import DEFAULT_VARIANT
 from inferstack.problems import SpecPath
 from inferstack.resolve.alarms import actions_of, alarm_properties, dimensions, named_unit
 from inferstack.resolve.convert import properties
-from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.resource import (
     Resource,
@@ -94,7 +94,7 @@ def _target(spec: ModelSpec, scaled: Scaled) -> Resource:
         **properties(scaled.scaling),
     )
     # The resource id is plain text, so CloudFormation cannot see what it refers to.
-    return Resource("AWS::ApplicationAutoScaling::ScalableTarget", made, scaled.path, (after,))
+    return Resource(TARGET_TYPE, made, scaled.path, (after,))
 
 
 def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPath) -> Resource:

@@ -1,8 +1,8 @@
 """Composite alarms: their expressions, with references to the spec's own alarms."""
 
+from inferstack.catalog.resource_types import COMPOSITE_ALARM_TYPE
 from inferstack.facts.alarms import alarms_block
 from inferstack.facts.composite_alarms import Composite, composite_alarms, names_of
-from inferstack.format.alarms import COMPOSITE_ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, told_by
 from inferstack.resolve.resource import Resource, Resources, Value, present, substituted

@@ -11,6 +11,7 @@ from functools import cache
 import msgspec
 
 from inferstack.catalog import metrics, regions
+from inferstack.catalog.resource_types import DASHBOARD_TYPE
 from inferstack.facts.publications import Publisher, dashboard_name, publishers
 from inferstack.facts.walk import hosting_of
 from inferstack.format.default_alarms import DASHBOARD_WIDGETS
@@ -18,7 +19,6 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.resource import Resource, Resources, Value, substituted
 
 DASHBOARD = "Dashboard"
-DASHBOARD_TYPE = "AWS::CloudWatch::Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html
 _MOST_METRICS = 500

@@ -1,16 +1,15 @@
 """AWS::SageMaker::Endpoint. Unlike models and its configuration, it gets the name that the spec gives."""
 
+from inferstack.catalog.resource_types import ENDPOINT_TYPE
 from inferstack.facts.scaling import counts_change
 from inferstack.facts.walk import has_weights
 from inferstack.format.defaults import RETAIN_WHEN_SCALED, WEIGHTS_WHEN_SCALED
 from inferstack.format.endpoint import Endpoint
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.logical_ids import ENDPOINT, ENDPOINT_CONFIG
 from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
-from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
-
-ENDPOINT = "Endpoint"
 
 
 def endpoint_name() -> Value:
@@ -28,7 +27,7 @@ def resolve_endpoint(spec: ModelSpec) -> Resources:
         **properties(block, leave_out=frozenset({"deployment_config"})),
         **present(DeploymentConfig=_deployment(spec, block)),
     }
-    return {ENDPOINT: Resource("AWS::SageMaker::Endpoint", made, ("endpoint_name",), tags=block.tags)}
+    return {ENDPOINT: Resource(ENDPOINT_TYPE, made, ("endpoint_name",), tags=block.tags)}
 
 
 def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:

@@ -1,17 +1,17 @@
 """AWS::SageMaker::EndpointConfig. It never gets a name: every change replaces it."""
 
+from inferstack.catalog.resource_types import CONFIG_TYPE
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import managed_scaling
 from inferstack.facts.walk import endpoint_config, shadow_variants, variants
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.logical_ids import ENDPOINT_CONFIG
 from inferstack.format.variant import InstancePool, Variant
 from inferstack.resolve.async_inference import async_inference_config
 from inferstack.resolve.convert import properties
 from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
-
-ENDPOINT_CONFIG = "EndpointConfig"
 
 
 def resolve_endpoint_config(spec: ModelSpec) -> Resources:
@@ -27,7 +27,7 @@ def resolve_endpoint_config(spec: ModelSpec) -> Resources:
         **{**properties(block), **present(AsyncInferenceConfig=async_inference_config(spec))},
     )
     source = next((path for path, _ in variants(spec)), ())
-    return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source, tags=block.tags)}
+    return {ENDPOINT_CONFIG: Resource(CONFIG_TYPE, made, source, tags=block.tags)}
 
 
 _FILLED_IN_HERE = frozenset({"variant_name", "model_name", "instance_pools", "managed_instance_scaling"})

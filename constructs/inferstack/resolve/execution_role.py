@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from inferstack.catalog.resource_types import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.facts.role import LONGEST_POLICY, OurSid, additions, makes_role
 from inferstack.format.kinds import ExecutionRole, ModelSpec, PolicyStatement
+from inferstack.format.logical_ids import EXECUTION_ROLE
 from inferstack.format.model import VpcConfig
 from inferstack.resolve.convert import plain
 from inferstack.resolve.images import S3Location, key_arns, s3_location
@@ -22,8 +24,7 @@ from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.texts.placeholders import LIST_TOKEN, TOKEN, is_list_token, is_opaque
 
-ROLE_TYPE, MANAGED_POLICY_TYPE = "AWS::IAM::Role", "AWS::IAM::ManagedPolicy"
-ROLE = "ExecutionRole"
+ROLE = EXECUTION_ROLE
 POLICY = "ExecutionPolicy"
 """How logical ids of the role's policies begin."""
 

@@ -4,6 +4,7 @@ An update of a component cannot change its name, endpoint or variant. All three 
 that changing one makes a new component instead of an update that cannot work.
 """
 
+from inferstack.catalog.resource_types import COMPONENT_TYPE
 from inferstack.facts.walk import (
     PlacedContainer,
     Specification,
@@ -51,7 +52,7 @@ def resolve_inference_components(spec: ModelSpec, region: str | None) -> Resourc
     placed = {container.path: container for container in containers(spec)}
     return {
         component_id(spec, name, component): Resource(
-            "AWS::SageMaker::InferenceComponent",
+            COMPONENT_TYPE,
             _component(spec, path, name, component, placed, region),
             path,
             _base(spec, component),

@@ -5,18 +5,18 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsa
 
 from collections.abc import Iterator
 
+from inferstack.catalog.resource_types import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.facts.async_inference import output_config
 from inferstack.facts.walk import components
 from inferstack.format.elsewhere import InvokerRole, Invokers
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.logical_ids import ENDPOINT, INVOKER_POLICY, INVOKER_ROLE
 from inferstack.resolve.async_inference import requests_arns, results_arns
-from inferstack.resolve.endpoint import ENDPOINT
-from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE, ROLE_TYPE, places_of_keys
+from inferstack.resolve.execution_role import places_of_keys
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
 from inferstack.texts.arns import arn_fields
 
-INVOKER_POLICY, INVOKER_ROLE = "InvokerPolicy", "InvokerRole"
 INVOKE = tuple(
     f"sagemaker:{action}"
     for action in ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")

@@ -1,5 +1,6 @@
 """AWS::SageMaker::Model. It never gets a name: a named model cannot be replaced."""
 
+from inferstack.catalog.resource_types import MODEL_TYPE
 from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.facts.triton import default_model, is_triton, loaded_by
 from inferstack.facts.walk import PlacedContainer, containers, model_path, models
@@ -60,9 +61,7 @@ def resolve_models(spec: ModelSpec, region: str | None) -> Resources:
     """Every model of the spec."""
     placed = {container.path: container for container in containers(spec)}
     return {
-        model_id(name): Resource(
-            "AWS::SageMaker::Model", _model(spec, path, model, placed, region), path, tags=model.tags
-        )
+        model_id(name): Resource(MODEL_TYPE, _model(spec, path, model, placed, region), path, tags=model.tags)
         for path, name, model in models(spec)
     }
 

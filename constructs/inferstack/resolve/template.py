@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog import cloudformation
+from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.check.load import LoadedSpec
 from inferstack.check.rules.stack import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
 from inferstack.facts.walk import components, containers
-from inferstack.format.alarms import ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
 from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms
 from inferstack.resolve.async_inference import async_outputs, resolve_async_resources
@@ -20,7 +21,7 @@ from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.composite_alarms import resolve_composite_alarms
 from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
 from inferstack.resolve.elsewhere import resolve_parameters, with_exports
-from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
+from inferstack.resolve.endpoint import endpoint_name, resolve_endpoint
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
 from inferstack.resolve.execution_role import after_policies, resolve_execution_role
 from inferstack.resolve.images import placed_image
@@ -31,7 +32,6 @@ from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
 from inferstack.texts.placeholders import is_settled
 
-SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]
 SourceOf = Callable[[SpecPath], str]
 """Where a part of the spec is written, as ``file: path``."""

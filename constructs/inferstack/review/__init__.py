@@ -1,30 +1,39 @@
-"""What a deployment would do to the existing stack, judging by the previous template.
+"""What a change deploys, costs, replaces and risks: specs compared with a base.
 
-    templates.py   reads previous templates
-    deployed.py    what a template says about an endpoint
-    update.py      what CloudFormation does with each resource, and which part of the spec causes it
-    endpoint.py, fleet.py, components.py, role.py
-                   rules: what that means for SageMaker, one function each
-    against.py     finds each spec's template, and runs the rules
+    templates.py, base.py    what is compared with: templates, specs, a revision of git
+    matching.py              which template belongs to which spec
+    deploying.py             a spec about to be deployed over a template
+    comparing.py, widened.py, avoidable_costs.py
+                             findings: from and to, rights, costs that may be avoided
+    sums.py                  quotas and totals
+    order.py                 which finding comes first
+    policies.py              what a team wants to fail on
+    data.py                  the review as data
+    reviewing.py             :func:`review`, from files to the whole
+    against.py               the same comparison as problems of specs: :func:`compare_with`
 
-Everything is decided from the two templates alone; AWS is not asked. :func:`compare_with` takes files to
-problems and notes. For one spec, :func:`update_of` gives the update as data (every resource's fate, the
-properties that differ, the places in the spec), and :func:`update_problems` what to know about it.
-
-:func:`review` puts that on one page, with capacity, cost, alarms and rights: the room ``page``.
+Everything is decided from files; AWS is not asked. What an update means is in :mod:`inferstack.updates`. For
+one spec, :func:`update_of` gives the update as data (every resource's fate, the properties that differ, the
+places in the spec), and :func:`update_problems` what to know about it.
 """
 
-from inferstack.review.against import Comparison, compare_with, update_problems
-from inferstack.review.page import Review, review
+from inferstack.review.against import Comparison, compare_with
+from inferstack.review.data import Finding, Quota, Review, Reviewed, Total
+from inferstack.review.deploying import update_of, update_problems
+from inferstack.review.reviewing import review
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
-from inferstack.review.update import Change, Fate, Update, update_of
+from inferstack.updates.update import Change, Fate, Update
 
 __all__ = [
     "Change",
     "Comparison",
     "Fate",
+    "Finding",
     "PreviousTemplate",
+    "Quota",
     "Review",
+    "Reviewed",
+    "Total",
     "Update",
     "compare_with",
     "read_folder",

@@ -1,6 +1,7 @@
 """Previous templates: files of JSON or YAML, or the folders that `cdk synth` and `inferstack render` fill."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 import yaml
 
 from inferstack.catalog.images import region_of_images
+from inferstack.catalog.resource_types import COMPONENT_TYPE, ENDPOINT_TYPE, MODEL_TYPE
+from inferstack.endpoint import deployed
+from inferstack.endpoint.deployed import Resources
+from inferstack.format.logical_ids import SOURCE_METADATA
 from inferstack.problems import FilePlace, Problem, SpecError
-from inferstack.problems.update_codes import NOT_A_TEMPLATE, UNREADABLE
+from inferstack.problems.file_codes import BAD_TEMPLATE, NOT_A_TEMPLATE
 from inferstack.problems.words import describe
-from inferstack.resolve.template import SOURCE_METADATA
-from inferstack.review import deployed
-from inferstack.review.deployed import Resources
 from inferstack.source.spec_file import read_text
 
 PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
@@ -37,6 +39,15 @@ class PreviousTemplate:
     resources: Resources
     sections: Mapping[str, Any]
     """All sections of the template."""
+    account: str | None = None
+    """The account that an app made it for; None if that is not known."""
+    made_for: str | None = None
+    """The region that an app made it for; None if that is not known."""
+
+    @property
+    def region(self) -> str | None:
+        """The region that it is for: the app's, or else that of its images."""
+        return self.image_region if self.made_for is None else self.made_for
 
     @property
     def endpoint_name(self) -> str | None:
@@ -57,7 +68,7 @@ class PreviousTemplate:
     @property
     def image_region(self) -> str | None:
         """The region that the images are taken from; None where they are looked up at deployment."""
-        types = (deployed.MODEL_TYPE, deployed.COMPONENT_TYPE)
+        types = (MODEL_TYPE, COMPONENT_TYPE)
         parts = [it for name in types for it in deployed.of_type(self.resources, name).values()]
         return region_of_images(deployed.shown(parts))
 
@@ -75,9 +86,30 @@ def read_template(path: Path) -> PreviousTemplate:
         text = read_text(path, file)
     except SpecError as error:
         found = error.problems[0]
-        raise SpecError([Problem(found.in_file, found.message, _GET_A_TEMPLATE, UNREADABLE)]) from None
+        raise SpecError([Problem(found.in_file, found.message, _GET_A_TEMPLATE, BAD_TEMPLATE)]) from None
     sections = _sections(_parsed(text, file), file)
-    return PreviousTemplate(file, sections["Resources"], sections)
+    account, region = _place_in_app(path)
+    return PreviousTemplate(file, sections["Resources"], sections, account, region)
+
+
+_ENVIRONMENT = re.compile(r"aws://([^/]+)/([^/]+)")
+
+
+def _place_in_app(path: Path) -> tuple[str | None, str | None]:
+    """Account and region of a template, from the manifest that `cdk synth` writes beside it."""
+    try:
+        manifest = json.loads((path.parent / "manifest.json").read_text("utf-8"))
+        artifacts = manifest["artifacts"].values()
+        environment = next(
+            it["environment"]
+            for it in artifacts
+            if isinstance(it, dict) and it.get("properties", {}).get("templateFile") == path.name
+        )
+        account, region = _ENVIRONMENT.fullmatch(environment).groups()  # type: ignore[union-attr]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
+        # There need not be one, and it may be of a version that says this in another way.
+        return None, None
+    return tuple(None if it.startswith("unknown-") else it for it in (account, region))  # type: ignore[return-value]
 
 
 def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
@@ -95,7 +127,7 @@ def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
             templates.append(read_template(path))
         except SpecError as error:
             problems += error.problems
-    return [it for it in templates if deployed.of_type(it.resources, deployed.ENDPOINT_TYPE)], problems
+    return [it for it in templates if deployed.of_type(it.resources, ENDPOINT_TYPE)], problems
 
 
 def _with_stages(folder: Path) -> Iterator[Path]:
@@ -107,7 +139,7 @@ def _with_stages(folder: Path) -> Iterator[Path]:
 
 
 def _unreadable(folder: Path, message: str) -> Problem:
-    return Problem(FilePlace(folder.as_posix()), message, _GET_A_TEMPLATE, UNREADABLE)
+    return Problem(FilePlace(folder.as_posix()), message, _GET_A_TEMPLATE, BAD_TEMPLATE)
 
 
 def _parsed(text: str, file: str) -> Any:
@@ -124,7 +156,7 @@ def _parsed(text: str, file: str) -> Any:
     except ValueError as error:
         at, message = (1, 1), f"a value cannot be read: {error}"
     raise SpecError(
-        [Problem(FilePlace(file, *at), message, "write the file again; it may be cut short", UNREADABLE)]
+        [Problem(FilePlace(file, *at), message, "write the file again; it may be cut short", BAD_TEMPLATE)]
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from inferstack.endpoint.cost import Prices
 from inferstack.sizing.job_requests import Request, Requests
-from inferstack.sizing.prices import Prices
 
 _SECONDS_AN_HOUR = 3_600
 MOST_MINUTES_OF_DEFAULT = 45

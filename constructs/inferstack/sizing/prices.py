@@ -4,7 +4,6 @@
 says when and where they were read.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from inferstack.endpoint.cost import NO_PRICES, Prices
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_PRICES
 from inferstack.sizing.data_files import read_text
@@ -35,6 +35,11 @@ class RegionPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     hosting: dict[str, Price]
 
+    def named(self, region: str) -> Prices:
+        """The prices, with a word on where they come from."""
+        per_hour = {name: Decimal(price) for name, price in self.hosting.items()}
+        return Prices(per_hour, self.currency, f"{region}, read on {self.read} from {self.source}")
+
 
 class PriceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Prices by region."""
@@ -44,33 +49,11 @@ class PriceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(self, region: str | None) -> "Prices":
         """The prices of a region; none if the file does not have it, or the region is not known."""
         found = self.regions.get(region or "")
-        return NO_PRICES if found is None or region is None else Prices.from_region(region, found)
+        return NO_PRICES if found is None or region is None else found.named(region)
 
     def with_region(self, region: str, prices: RegionPrices) -> "PriceFile":
         """The file with the prices of a region in place of any that it had."""
         return PriceFile(dict(sorted({**self.regions, region: prices}.items())))
-
-
-class Prices(msgspec.Struct, frozen=True):
-    """The prices that apply to an endpoint, in one currency."""
-
-    per_hour: Mapping[str, Decimal]
-    currency: str = "USD"
-    source: str = ""
-    """Where they come from, in words: region, date and source."""
-
-    @classmethod
-    def from_region(cls, region: str, found: RegionPrices) -> "Prices":
-        """The prices of one region of a price file."""
-        per_hour = {name: Decimal(price) for name, price in found.hosting.items()}
-        return cls(per_hour, found.currency, f"{region}, read on {found.read} from {found.source}")
-
-    def of(self, instance_type: str) -> Decimal | None:
-        """The price of an instance for an hour; None if it is not known."""
-        return self.per_hour.get(instance_type)
-
-
-NO_PRICES = Prices({})
 
 
 def read_price_file(path: Path) -> PriceFile:

@@ -13,14 +13,12 @@ from decimal import Decimal
 
 import msgspec
 
+from inferstack.endpoint.cost import HOURS_A_MONTH, Prices
 from inferstack.format.objective import Objective
 from inferstack.sizing.measurements import Measurement
-from inferstack.sizing.prices import Prices
 
 RISES = Decimal("1.05")
 """From this on, a rate is clearly higher than another; two runs of the same load differ by less."""
-HOURS_A_MONTH = 730
-"""As on AWS's price pages: 365 days of 24 hours, divided by 12."""
 _MINUTES_AN_HOUR = 60
 
 

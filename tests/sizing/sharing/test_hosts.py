@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from inferstack.check.load import parse_spec
+from inferstack.endpoint.packing import Room
 from inferstack.format.inference_component import (
     ComponentSpecificationForInstanceType,
     ComputeResourceRequirements,
     InferenceComponent,
 )
-from inferstack.sizing.bin_packing import Room
 from inferstack.sizing.sharing.comparison import WEEK
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation, component_of, hosts_of, room_of
 from inferstack.sizing.sharing.scaling import Limits, Tracking

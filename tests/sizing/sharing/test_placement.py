@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from inferstack.sizing.bin_packing import NeverFitsError, Room, Units, fewest_possible, packed_units
+from inferstack.endpoint.packing import NeverFitsError, Room, Units, fewest_possible, packed_units
+from inferstack.endpoint.placement import Component, Fleet, imbalance, placed, settled
 from inferstack.sizing.sharing.exact import _names, packed_exactly
-from inferstack.sizing.sharing.placement import Component, Fleet, imbalance, placed, settled
 
 G5 = Room.of(4, 48, 192 * 1024)
 

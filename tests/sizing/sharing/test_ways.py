@@ -6,8 +6,8 @@ from itertools import groupby
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inferstack.sizing.bin_packing import Room, fewest_possible
-from inferstack.sizing.sharing.placement import Component, Fleet, placed
+from inferstack.endpoint.packing import Room, fewest_possible
+from inferstack.endpoint.placement import Component, Fleet, placed
 from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking, needed, simulated
 from inferstack.sizing.sharing.steps import Adjustment, Step
 from inferstack.sizing.sharing.ways import Model, Service, Span, Ways, compared

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from inferstack.check.rules.base import AWS, GUIDE, error, warning
 from inferstack.facts.async_inference import CONFIG, created
 from inferstack.facts.role import (
+    MOST_POLICIES,
     additions,
     is_our_sid,
     makes_role,
@@ -39,8 +40,6 @@ _QUOTAS = f"{AWS}/IAM/latest/UserGuide/reference_iam-quotas.html"
 _SID = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_sid.html"
 _OPERATORS = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
 _FUNCTIONS = f"{AWS}/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
-MOST_POLICIES = 10
-"""How many a role may have unless AWS raises the quota."""
 # An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
 _MOST_REPLACED = 3
 _EACH = ("Equals", "NotEquals")

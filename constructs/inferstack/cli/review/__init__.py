@@ -16,8 +16,8 @@ from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.cli.terminal import tell
 from inferstack.problems import printable
-from inferstack.review.page import Review, review
-from inferstack.review.page.policies import NAMES, Policy, broken, policy_of
+from inferstack.review import Review, review
+from inferstack.review.policies import NAMES, Policy, broken, policy_of
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from inferstack.cli.escaping import mermaid
 from inferstack.cli.review.words import copies_text
-from inferstack.review.page import Review
-from inferstack.review.page.data import Endpoint, Fleet
-from inferstack.review.page.parts.units import counted
+from inferstack.endpoint.data import Endpoint, Fleet
+from inferstack.endpoint.units import counted
+from inferstack.review import Review
 
 _MOST_NODES = 60
 """With more, nobody sees anything."""

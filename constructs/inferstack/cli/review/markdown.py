@@ -9,7 +9,7 @@ from inferstack.cli import escaping
 from inferstack.cli.escaping import code, html_code
 from inferstack.cli.review import words
 from inferstack.cli.review.diagram import diagram
-from inferstack.review.page import Finding, Quota, Review, Reviewed, Total
+from inferstack.review import Finding, Quota, Review, Reviewed, Total
 
 LONGEST = 60_000
 """Bytes of the whole. GitHub takes 65,536 characters a comment; who writes it may add something."""

@@ -8,7 +8,7 @@ from typing import TextIO
 from inferstack.cli.review import words
 from inferstack.cli.terminal import painted, table
 from inferstack.problems import on_one_line, printable
-from inferstack.review.page import Finding, Review, Reviewed, Total
+from inferstack.review import Finding, Review, Reviewed, Total
 
 _WIDTH = 80
 _LABEL = 12

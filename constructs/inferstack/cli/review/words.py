@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from inferstack.endpoint.alarms import alike, sentence_of_all
+from inferstack.endpoint.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
+from inferstack.endpoint.fleets import serverless_text
+from inferstack.endpoint.units import counted
 from inferstack.problems.words import listed
-from inferstack.review.page.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
-from inferstack.review.page.outcome import Finding, Quota, Review, Reviewed
-from inferstack.review.page.parts.alarms import alike, sentence_of_all
-from inferstack.review.page.parts.fleets import serverless_text
-from inferstack.review.page.parts.units import counted
-from inferstack.review.update import Fate
+from inferstack.review.data import Finding, Quota, Review, Reviewed
+from inferstack.updates.update import Fate
 
 Line = tuple[str, str]
 """A label, and what is said under it."""
@@ -28,7 +28,7 @@ def place_text(it: Finding) -> str:
     return f"{it.place.file}:{it.place.line}" if it.place.line else it.place.file
 
 
-_FATES = ("removed", "replaced", "updated", "new", "not compared", "unchanged")
+_FATES = ("removed", "moved", "replaced", "updated", "new", "not compared", "unchanged")
 
 
 def fate_text(review: Review, it: Reviewed) -> str:

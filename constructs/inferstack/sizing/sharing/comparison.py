@@ -7,13 +7,14 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import INSTANCE_COUNT
+from inferstack.endpoint.packing import packed_units
+from inferstack.endpoint.placement import Packing
 from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.scaling import scaled_parts
 from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
-from inferstack.sizing.bin_packing import packed_units
 from inferstack.sizing.sharing.hosts import CannotPackError, Host, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
     ColdStarts,
@@ -21,7 +22,6 @@ from inferstack.sizing.sharing.multi_model import (
     compared_instances,
     loads_of_uncached,
 )
-from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
 from inferstack.sizing.sharing.scaling import Scaling
 from inferstack.sizing.sharing.schedules import Period

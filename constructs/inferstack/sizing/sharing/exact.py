@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 
-from inferstack.sizing.bin_packing import Units, fewest_units, packed_units
+from inferstack.endpoint.packing import Units, fewest_units, packed_units
 
 _SECONDS = 10.0
 """For one packing; the best that was found until then counts."""

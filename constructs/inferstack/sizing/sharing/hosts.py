@@ -7,6 +7,8 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import COPY_COUNT
+from inferstack.endpoint.packing import Room
+from inferstack.endpoint.placement import Component, Fleet, Strategy
 from inferstack.facts.scaling import Scaled, first_copies, managed_scaling, scaled_parts
 from inferstack.facts.walk import (
     Specification,
@@ -21,8 +23,6 @@ from inferstack.facts.walk import (
 from inferstack.format.inference_component import ComponentSpecificationForInstanceType, InferenceComponent
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import ManagedInstanceScaling, Variant
-from inferstack.sizing.bin_packing import Room
-from inferstack.sizing.sharing.placement import Component, Fleet, Strategy
 from inferstack.sizing.sharing.policies import fixed, scaling_of
 from inferstack.sizing.sharing.scaling import Scaling
 from inferstack.sizing.sharing.schedules import Period

@@ -11,8 +11,8 @@ from decimal import Decimal
 
 import msgspec
 
-from inferstack.sizing.bin_packing import Room, Units, packed_units
-from inferstack.sizing.sharing.placement import Component, Fleet, Packing, placed
+from inferstack.endpoint.packing import Room, Units, packed_units
+from inferstack.endpoint.placement import Component, Fleet, Packing, placed
 from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
 
 MINUTES_AN_HOUR = 60

@@ -8,9 +8,9 @@ from typing import get_args
 import msgspec
 
 from inferstack.cli.review.html.boxes import named
-from inferstack.review.page import Reviewed
-from inferstack.review.page.data import Cost, Fleet, Level
-from inferstack.review.page.sums import while_updating
+from inferstack.endpoint.data import Cost, Fleet, Level
+from inferstack.review import Reviewed
+from inferstack.review.sums import while_updating
 
 # ---------------------------------------------------------------- instances in a row
 

@@ -11,8 +11,8 @@ from typing import get_args
 
 import msgspec
 
+from inferstack.endpoint.data import Component, Endpoint, Fleet, Layout, Level, Needs, Placement
 from inferstack.problems.words import listed
-from inferstack.review.page.data import Component, Endpoint, Fleet, Layout, Level, Needs, Placement
 
 WIDTH = 220
 """Of the bars in a box."""

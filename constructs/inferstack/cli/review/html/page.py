@@ -17,17 +17,17 @@ from inferstack.cli.report import product_version
 from inferstack.cli.review import words
 from inferstack.cli.review.html import bars, boxes
 from inferstack.cli.review.html.source_links import SourceUrl, links_of
+from inferstack.endpoint.alarms import alike, sentence_of_all
+from inferstack.endpoint.data import Alarm, Container, Endpoint
 from inferstack.problems import on_one_line
-from inferstack.review.page import Finding, Review, Reviewed
-from inferstack.review.page.data import Alarm, Container, Endpoint
-from inferstack.review.page.parts.alarms import alike, sentence_of_all
-from inferstack.review.page.sums import while_updating
+from inferstack.review import Finding, Review, Reviewed
+from inferstack.review.sums import while_updating
 
 if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-_FATES = ("removed", "replaced", "updated", "new", "not compared", "unchanged")
+_FATES = ("removed", "moved", "replaced", "updated", "new", "not compared", "unchanged")
 _OPEN_UP_TO = 3
 """With more endpoints than these, a page starts with their table, and details are opened one by one."""
 _MOST_NOTES = 6

@@ -7,8 +7,8 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from inferstack.review.page import Review
-from inferstack.review.page.data import Place
+from inferstack.endpoint.data import Place
+from inferstack.review import Review
 from inferstack.source.spec_file import STANDARD_INPUT
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")

@@ -1,0 +1,219 @@
+"""The alarms of a template in plain words, and which of them an update loosens."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from inferstack.catalog.resource_types import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.endpoint import units
+from inferstack.endpoint.data import Alarm, Fleet
+from inferstack.endpoint.deployed import Properties, entries, mapping, shown
+from inferstack.endpoint.stack import Stack
+from inferstack.problems.words import listed
+
+_MOVES = {
+    "GreaterThanOrEqualToThreshold": "reaches",
+    "GreaterThanThreshold": "exceeds",
+    "LessThanThreshold": "falls below",
+    "LessThanOrEqualToThreshold": "falls to",
+}
+_PARTS = ("InferenceComponentName", "ContainerName", "VariantName", "EndpointName")
+"""Dimensions that name what is watched, the most telling first."""
+
+
+def alarms(stack: Stack, fleets: tuple[Fleet, ...]) -> tuple[Alarm, ...]:
+    """Every alarm, those that only make capacity change left out: scaling tells of them."""
+    return tuple(_alarms(stack, fleets))
+
+
+def _alarms(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Alarm]:
+    for logical_id, alarm in stack.of_type(ALARM_TYPE).items():
+        if not scales(stack, alarm):
+            yield _alarm(stack, logical_id, alarm, fleets)
+    for logical_id, alarm in stack.of_type(COMPOSITE_ALARM_TYPE).items():
+        rule = shown(alarm.get("AlarmRule"))
+        yield Alarm(
+            logical_id=logical_id,
+            of="several alarms",
+            metric="other alarms",
+            threshold="",
+            when=rule,
+            tells=_tells(alarm),
+            sentence=f"{rule}; {_tells(alarm)}",
+            actions=len(entries(alarm.get("AlarmActions"))),
+            place=stack.place_of(logical_id, ()),
+        )
+
+
+def scales(stack: Stack, alarm: Properties) -> bool:
+    """Whether an alarm sets off a step of scaling."""
+    return any(stack.resources.get(it, {}).get("Type") == SCALING_POLICY_TYPE for it in _called(alarm))
+
+
+def _called(alarm: Properties) -> Iterator[str]:
+    for action in entries(alarm.get("AlarmActions")):
+        match action:
+            case {"Ref": str() as logical_id}:
+                yield logical_id
+
+
+def _alarm(stack: Stack, logical_id: str, alarm: Properties, fleets: tuple[Fleet, ...]) -> Alarm:
+    when = _when(stack, alarm, fleets)
+    return Alarm(
+        logical_id=logical_id,
+        of=part_of(alarm),
+        metric=metric_name(alarm),
+        threshold=threshold(stack, alarm, fleets),
+        when=when,
+        tells=_tells(alarm),
+        sentence=f"{watched(alarm)} {when}; {_tells(alarm)}",
+        actions=len(entries(alarm.get("AlarmActions"))),
+        place=stack.place_of(logical_id, ("Threshold",)),
+    )
+
+
+def condition(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
+    """When an alarm goes off: `Average of CPUUtilization of AllTraffic reaches 90 % in 3 of 5 minutes`."""
+    return f"{watched(alarm)} {_when(stack, alarm, fleets)}"
+
+
+def watched(alarm: Properties) -> str:
+    """What an alarm watches: `Average of CPUUtilization of AllTraffic`."""
+    statistic = statistic_of(alarm)
+    what = metric_name(alarm) if statistic is None else f"{statistic} of {metric_name(alarm)}"
+    return f"{what} of {part_of(alarm)}"
+
+
+def _when(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
+    moves = _MOVES.get(str(alarm.get("ComparisonOperator")), "crosses")
+    said = f"{moves} {threshold(stack, alarm, fleets)}{_for(stack, alarm)}"
+    return said + ("; no data counts as bad" if alarm.get("TreatMissingData") == "breaching" else "")
+
+
+def metric_name(alarm: Properties) -> str:
+    """The metric's name, or that it is an expression."""
+    name = alarm.get("MetricName")
+    return "an expression" if name is None else shown(name)
+
+
+def statistic_of(alarm: Properties) -> str | None:
+    """Its statistic, of either sort."""
+    found = alarm.get("Statistic", alarm.get("ExtendedStatistic"))
+    return None if found is None else shown(found)
+
+
+def part_of(alarm: Properties) -> str:
+    """The name of what it watches."""
+    named = {shown(it.get("Name")): it.get("Value") for it in map(mapping, entries(alarm.get("Dimensions")))}
+    return next((shown(named[name]) for name in _PARTS if name in named), "the endpoint")
+
+
+def threshold(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
+    """The threshold in units that people use."""
+    metric = units.metric_of(alarm.get("Namespace"), alarm.get("MetricName"))
+    named = {shown(it.get("Value")) for it in map(mapping, entries(alarm.get("Dimensions")))}
+    own = next((it for it in fleets if it.name in named), None)
+    types = () if own is None else own.instance_types
+    return units.amount(stack.number(alarm.get("Threshold")), metric, statistic_of(alarm), types)
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """How long something must last: data points that have to be bad, of how many, and seconds of each."""
+
+    bad: int
+    of: int
+    period: int
+
+    def __str__(self) -> str:
+        if self.period != 60:
+            each = units.minutes(self.period)
+            of = f" of {self.of}" if self.bad != self.of else ""
+            return f" for {each}" if self.of == 1 else f" in {self.bad}{of} periods of {each}"
+        if self.bad != self.of:
+            return f" in {self.bad} of {self.of} minutes"
+        return f" for {units.minutes(self.of * 60)}"
+
+
+def patience(stack: Stack, alarm: Properties) -> Patience | None:
+    """How long an alarm waits, as data; None if only the deployment knows it."""
+    of = stack.count(alarm.get("EvaluationPeriods"))
+    period = stack.count(alarm.get("Period", _longest_period(alarm)))
+    bad = stack.count(alarm.get("DatapointsToAlarm", of))
+    return None if of is None or bad is None or period is None else Patience(bad, of, period)
+
+
+def _longest_period(alarm: Properties) -> Any:
+    queries = map(mapping, entries(alarm.get("Metrics")))
+    found = [mapping(it.get("MetricStat")).get("Period", it.get("Period")) for it in queries]
+    return max((it for it in found if isinstance(it, int)), default=60)
+
+
+def _for(stack: Stack, alarm: Properties) -> str:
+    return str(patience(stack, alarm) or "")
+
+
+def _tells(alarm: Properties) -> str:
+    count = len(entries(alarm.get("AlarmActions")))
+    if not count or alarm.get("ActionsEnabled") is False:
+        return "tells nobody"
+    return "tells 1 recipient" if count == 1 else f"tells {count} recipients"
+
+
+# ---------------------------------------------------------------- alike for several parts
+
+
+def alike(alarms: Iterable[Alarm]) -> list[list[Alarm]]:
+    """The alarms that say the same of several parts together, if they come from one line."""
+    found: dict[tuple[str, int], list[Alarm]] = {}
+    for it in alarms:
+        found.setdefault((_of_any(it), it.place.line), []).append(it)
+    return list(found.values())
+
+
+def _of_any(alarm: Alarm) -> str:
+    return alarm.sentence.replace(f" of {alarm.of} ", " of \0 ", 1)
+
+
+def sentence_of_all(those: Sequence[Alarm]) -> str:
+    """One sentence about alarms that are alike, with the names of all parts."""
+    return _of_any(those[0]).replace("\0", parts_of(those, quote=""))
+
+
+def parts_of(alarms: Iterable[Alarm], *, quote: str = "`") -> str:
+    """The names of the parts that alarms watch."""
+    return listed(list(dict.fromkeys(it.of for it in alarms)), last="and", quote=quote)
+
+
+# ---------------------------------------------------------------- looser than before
+
+
+def loosened(before: tuple[Stack, Properties], after: tuple[Stack, Properties]) -> Iterator[str]:
+    """In which ways an alarm goes off later than before, or tells fewer; nothing if it does not."""
+    (old_stack, old), (new_stack, new) = before, after
+    moved = (old_stack.number(old.get("Threshold")), new_stack.number(new.get("Threshold")))
+    if None not in moved and _is_looser(*moved, str(new.get("ComparisonOperator"))):  # type: ignore[arg-type]
+        yield "its threshold is looser"
+    longer = (patience(old_stack, old), patience(new_stack, new))
+    if longer[0] is not None and longer[1] is not None and _lasts(longer[1]) > _lasts(longer[0]):
+        yield "it waits longer"
+    if old.get("TreatMissingData") == "breaching" != new.get("TreatMissingData"):
+        yield "missing data no longer counts as bad"
+    yield from _told_less(old, new)
+
+
+def _is_looser(old: float, new: float, operator: str) -> bool:
+    return new < old if operator.startswith("Less") else new > old
+
+
+def _lasts(patience: Patience) -> int:
+    return patience.bad * patience.period
+
+
+def _told_less(old: Properties, new: Properties) -> Iterator[str]:
+    said = [map(shown, entries(it.get("AlarmActions"))) for it in (old, new)]
+    gone = set(said[0]) - set(said[1])
+    if new.get("ActionsEnabled") is False and old.get("ActionsEnabled") is not False:
+        yield "its actions are turned off"
+    elif gone:
+        yield f"it no longer tells {', '.join(sorted(gone))}"

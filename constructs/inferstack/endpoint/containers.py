@@ -1,0 +1,148 @@
+"""What runs: images and model files, of models and of inference components."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog.resource_types import CONFIG_TYPE, MODEL_TYPE
+from inferstack.endpoint import deployed
+from inferstack.endpoint.data import Container
+from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
+from inferstack.endpoint.stack import Stack, readable
+
+_DIGEST = re.compile(r"(?<![0-9a-z])sha256-([0-9a-f]{16})(?=\.tar\.gz$|/$)")
+
+
+def containers(stack: Stack) -> tuple[Container, ...]:
+    """Every container: of models first, then of components; then models that exist already."""
+    return (*_of_models(stack), *_of_components(stack), *_existing(stack))
+
+
+def _of_models(stack: Stack) -> Iterator[Container]:
+    for logical_id, model in stack.of_type(MODEL_TYPE).items():
+        if "PrimaryContainer" in model:
+            primary = mapping(model["PrimaryContainer"])
+            yield _container(stack, logical_id, primary, (logical_id, ("PrimaryContainer",)))
+        several = [mapping(it) for it in entries(model.get("Containers"))]
+        for index, it in enumerate(several):
+            name = shown(it.get("ContainerHostname", f"container-{index + 1}"))
+            title = f"{logical_id}, {name}" if len(several) > 1 else logical_id
+            yield _container(stack, title, it, (logical_id, ("Containers", index)))
+
+
+def _existing(stack: Stack) -> Iterator[Container]:
+    """The models that the stack names and does not make."""
+    for name, value, at in (*_named_by_variants(stack), *_named_by_components(stack)):
+        if value is not None and not _is_made(stack, value):
+            yield Container(
+                name=name,
+                image=None,
+                weights=None,
+                digest=None,
+                model=_as_written(stack, value),
+                place=stack.place_of(*at),
+            )
+
+
+def _as_written(stack: Stack, name: object) -> str:
+    """A model's name, or where a deployment finds it."""
+    match name:
+        case {"Ref": str() as parameter}:
+            stored = mapping(mapping(stack.sections.get("Parameters")).get(parameter))
+            is_stored = shown(stored.get("Type")).startswith("AWS::SSM::Parameter::Value")
+            return f"${{ssm:{shown(stored.get('Default'))}}}" if is_stored else f"${{parameter:{parameter}}}"
+        case _:
+            return readable(name)
+
+
+def _named_by_variants(stack: Stack) -> Iterator[tuple[str, object, tuple[str, PropertyPath]]]:
+    config_id, config = stack.first(CONFIG_TYPE)
+    for key in ("ProductionVariants", "ShadowProductionVariants"):
+        for index, variant in enumerate(map(mapping, entries(config.get(key)))):
+            name, at = shown(variant.get("VariantName")), (key, index)
+            yield name, variant.get("ModelName"), (config_id, (*at, "ModelName"))
+            for number, pool in enumerate(map(mapping, entries(variant.get("InstancePools")))):
+                title = f"{name} on {shown(pool.get('InstanceType'))}"
+                path = (*at, "InstancePools", number, "ModelNameOverride")
+                yield title, pool.get("ModelNameOverride"), (config_id, path)
+
+
+def _named_by_components(stack: Stack) -> Iterator[tuple[str, object, tuple[str, PropertyPath]]]:
+    for title, specification, at in _specifications(stack):
+        yield title, specification.get("ModelName"), at
+
+
+def _is_made(stack: Stack, name: object) -> bool:
+    match name:
+        case {"Fn::GetAtt": [str() as logical_id, *_]} | {"Ref": str() as logical_id}:
+            return logical_id in stack.of_type(MODEL_TYPE)
+        case {"Fn::GetAtt": str() as attribute}:
+            return attribute.partition(".")[0] in stack.of_type(MODEL_TYPE)
+        case _:
+            return False
+
+
+def _of_components(stack: Stack) -> Iterator[Container]:
+    for title, specification, (logical_id, path) in _specifications(stack):
+        if "Container" in specification:
+            container = mapping(specification["Container"])
+            yield _container(stack, title, container, (logical_id, (*path, "Container")))
+
+
+def _specifications(stack: Stack) -> Iterator[tuple[str, Properties, tuple[str, PropertyPath]]]:
+    """What components run: title, specification, and where it is."""
+    for name, component in deployed.components(stack.resources).items():
+        whole = component.properties
+        written = [("Specification",)] if "Specification" in whole else []
+        places: list[PropertyPath] = [
+            *written,
+            *(("Specifications", at) for at, _ in enumerate(entries(whole.get("Specifications")))),
+        ]
+        for path in places:
+            specification = _at(whole, path)
+            kind = specification.get("InstanceType")
+            title = name if kind is None else f"{name} on {shown(kind)}"
+            yield title, specification, (component.logical_id, path)
+
+
+def _at(properties: Properties, path: PropertyPath) -> Properties:
+    match path:
+        case [str() as key, int() as index]:
+            return mapping(entries(properties.get(key))[index])
+        case [str() as key]:
+            return mapping(properties.get(key))
+        case _:
+            return {}
+
+
+def _container(stack: Stack, name: str, container: Properties, at: tuple[str, PropertyPath]) -> Container:
+    url = weights_of(container)
+    image, package = container.get("Image"), container.get("ModelPackageName")
+    return Container(
+        name=name,
+        image=None if image is None else readable(image),
+        weights=url,
+        digest=_digest(url, stack.digests),
+        model_package=None if package is None else shown(package),
+        place=stack.place_of(*at),
+    )
+
+
+def weights_of(container: Properties) -> str | None:
+    """The URL of the model files, under whichever key."""
+    source = mapping(mapping(container.get("ModelDataSource")).get("S3DataSource")).get("S3Uri")
+    found = next(
+        (
+            it
+            for it in (container.get("ModelDataUrl"), container.get("ArtifactUrl"), source)
+            if it is not None
+        ),
+        None,
+    )
+    return None if found is None else readable(found)
+
+
+def _digest(url: str | None, known: tuple[str, ...]) -> str | None:
+    found = None if url is None else _DIGEST.search(url)
+    if found is None:
+        return None
+    return next((it for it in known if it.startswith(found[1])), found[1])

@@ -1,0 +1,145 @@
+"""How an endpoint is protected: network, encryption, and who may reach it; and what an update takes away."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.resource_types import (
+    BUCKET_TYPE,
+    CONFIG_TYPE,
+    ENDPOINT_TYPE,
+    MANAGED_POLICY_TYPE,
+    MODEL_TYPE,
+    ROLE_TYPE,
+)
+from inferstack.endpoint.data import Protection
+from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
+from inferstack.endpoint.stack import Stack, readable
+from inferstack.format.logical_ids import INVOKER_POLICY, INVOKER_ROLE
+from inferstack.problems.words import listed
+
+
+def protections(stack: Stack) -> tuple[Protection, ...]:
+    """Everything about network, encryption and access."""
+    return (*_networks(stack), *_encryption(stack), *_access(stack))
+
+
+# ---------------------------------------------------------------- network
+
+
+def _networks(stack: Stack) -> Iterator[Protection]:
+    for logical_id, properties in _hosts(stack):
+        vpc, place = mapping(properties.get("VpcConfig")), stack.place_of(logical_id, ("VpcConfig",))
+        isolated = properties.get("EnableNetworkIsolation") is True
+        said = f"`{logical_id}` is {_vpc(vpc, isolated=isolated)}"
+        yield Protection(
+            topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place
+        )
+        said = f"containers of `{logical_id}` {'have no network' if isolated else 'may open connections'}"
+        yield Protection(
+            topic="network",
+            about=f"{logical_id}, isolation",
+            sentence=said,
+            is_on=isolated,
+            place=stack.place_of(logical_id, ("EnableNetworkIsolation",)),
+        )
+
+
+def _hosts(stack: Stack) -> Iterator[tuple[str, Properties]]:
+    """What has a network of its own: models, and the configuration where it hosts components."""
+    yield from stack.of_type(MODEL_TYPE).items()
+    logical_id, config = stack.first(CONFIG_TYPE)
+    if "ExecutionRoleArn" in config:
+        yield logical_id, config
+
+
+def _vpc(vpc: Properties, *, isolated: bool) -> str:
+    if not vpc:
+        return "in no VPC" + ("" if isolated else ": SageMaker's own network leads to the internet")
+    subnets, groups = entries(vpc.get("Subnets")), entries(vpc.get("SecurityGroupIds"))
+    return f"in a VPC: {_counted(subnets, 'subnet')}, {_counted(groups, 'security group')}"
+
+
+def _counted(found: list[object], noun: str) -> str:
+    return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"
+
+
+# ---------------------------------------------------------------- encryption
+
+
+def _encryption(stack: Stack) -> Iterator[Protection]:
+    logical_id, config = stack.first(CONFIG_TYPE)
+    capture = mapping(config.get("DataCaptureConfig"))
+    output = mapping(mapping(config.get("AsyncInferenceConfig")).get("OutputConfig"))
+    found: list[tuple[str, Properties, PropertyPath, bool]] = [("volumes", config, ("KmsKeyId",), True)]
+    found.append(("captured data", capture, ("DataCaptureConfig", "KmsKeyId"), bool(capture)))
+    where = ("AsyncInferenceConfig", "OutputConfig", "KmsKeyId")
+    found.append(("asynchronous responses", output, where, bool(output)))
+    for about, block, path, is_there in found:
+        key = block.get("KmsKeyId")
+        if is_there:
+            said = "AWS's own keys" if key is None else f"the key `{readable(key)}`"
+            place = stack.place_of(logical_id, path)
+            sentence = f"{about} encrypted with {said}"
+            yield Protection(
+                topic="encryption", about=about, sentence=sentence, is_on=key is not None, place=place
+            )
+
+
+# ---------------------------------------------------------------- access
+
+
+def _access(stack: Stack) -> Iterator[Protection]:
+    logical_id, _ = stack.first(ENDPOINT_TYPE)
+    place = stack.place_of(logical_id, ())
+    who = "requests need IAM's right to invoke the endpoint"
+    yield Protection(topic="access", about="requests", sentence=who, is_on=True, place=place)
+    yield from _invokers(stack)
+    for bucket_id, bucket in stack.of_type(BUCKET_TYPE).items():
+        block = mapping(bucket.get("PublicAccessBlockConfiguration"))
+        closed = len(block) == 4 and all(it is True for it in block.values())
+        said = "the bucket refuses public access" if closed else "the bucket may be made public"
+        at = stack.place_of(bucket_id, ())
+        yield Protection(topic="access", about=f"{bucket_id}", sentence=said, is_on=closed, place=at)
+
+
+def _invokers(stack: Stack) -> Iterator[Protection]:
+    policy = stack.of_type(MANAGED_POLICY_TYPE).get(INVOKER_POLICY)
+    trusted = stack.of_type(ROLE_TYPE).get(INVOKER_ROLE)
+    if trusted is not None:
+        names = principals(trusted)
+        anyone = "*" in names
+        said = (
+            "anyone may assume the role that invokes it"
+            if anyone
+            else f"{listed(names, last='and')} may invoke it"
+        )
+        place = stack.place_of(INVOKER_ROLE, ())
+        yield Protection(topic="access", about="invokers", sentence=said, is_on=not anyone, place=place)
+    elif policy is not None:
+        names = [shown(it) for it in entries(policy.get("Roles"))]
+        said = f"{listed(names, last='and')} may invoke it" if names else "a policy allows to invoke it"
+        place = stack.place_of(INVOKER_POLICY, ())
+        yield Protection(topic="access", about="invokers", sentence=said, is_on=True, place=place)
+
+
+def principals(role: Properties) -> list[str]:
+    """Who may assume a role."""
+    statements = map(mapping, entries(mapping(role.get("AssumeRolePolicyDocument")).get("Statement")))
+    found: list[str] = []
+    for principal in (it.get("Principal") for it in statements):
+        values = principal.values() if isinstance(principal, dict) else [principal]
+        found += [shown(it) for value in values for it in entries(value)]
+    return list(dict.fromkeys(found))
+
+
+# ---------------------------------------------------------------- less than before
+
+
+def lowered(
+    before: tuple[Protection, ...], after: tuple[Protection, ...]
+) -> Iterator[tuple[Protection, Protection]]:
+    """Protections that there were, and that there are no longer, before and after."""
+    now = {(it.topic, it.about): it for it in after}
+    for old in before:
+        new = now.get((old.topic, old.about))
+        if new is not None and old.is_on and not new.is_on:
+            yield old, new

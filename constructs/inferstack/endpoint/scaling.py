@@ -1,0 +1,126 @@
+"""What scales, in a sentence each: `2 to 10 instances, aiming at 60 % GPU`."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.resource_types import ALARM_TYPE, SCALING_POLICY_TYPE, TARGET_TYPE
+from inferstack.endpoint import alarms, deployed, units
+from inferstack.endpoint.data import Fleet, Scaling
+from inferstack.endpoint.deployed import Properties, entries, mapping, references, shown
+from inferstack.endpoint.stack import Stack
+from inferstack.facts.scaling import WHAT
+
+PREDEFINED = {
+    "SageMakerVariantInvocationsPerInstance": "{requests} a minute per instance",
+    "SageMakerVariantConcurrentRequestsPerModelHighResolution": "{requests} at once per model",
+    "SageMakerVariantProvisionedConcurrencyUtilization": "{percent:g} % of it in use",
+    "SageMakerInferenceComponentInvocationsPerCopy": "{requests} a minute per copy",
+    "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution": "{requests} at once per copy",
+}
+"""What a policy aims at, by its metric type; a test looks that none is missing."""
+_FOLLOWS = "as many as the copies need"
+
+
+def scalings(stack: Stack, fleets: tuple[Fleet, ...]) -> tuple[Scaling, ...]:
+    """Everything that scales: targets in the template's order, then fleets that follow their components."""
+    return (*_targets(stack, fleets), *_followers(stack, fleets))
+
+
+def _targets(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
+    names = deployed.scaled_variants(stack.resources), deployed.scaled_components(stack.resources)
+    for logical_id, target in stack.of_type(TARGET_TYPE).items():
+        name = next((name for known in names for name, it in known.items() if it is target), None)
+        unit = WHAT.get(str(target.get("ScalableDimension")), "capacity")
+        low, high = (stack.count(target.get(key)) or 0 for key in ("MinCapacity", "MaxCapacity"))
+        aims = tuple(_aims(stack, logical_id, target, fleets))
+        yield Scaling(
+            of=shown(target.get("ResourceId")) if name is None else name,
+            unit=unit,
+            min_capacity=low,
+            max_capacity=high,
+            aims=aims,
+            sentence=", ".join((_between(low, high, unit), *aims)),
+            place=stack.place_of(logical_id, ()),
+        )
+
+
+def _followers(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
+    for fleet in fleets:
+        counts = fleet.instances
+        if fleet.grows_with_copies and counts is not None:
+            yield Scaling(
+                of=fleet.name,
+                unit="instances",
+                min_capacity=counts.min,
+                max_capacity=counts.max,
+                aims=(_FOLLOWS,),
+                sentence=f"{_between(counts.min, counts.max, 'instances')}, {_FOLLOWS}",
+                place=fleet.place,
+            )
+
+
+def _between(low: int, high: int, unit: str) -> str:
+    return f"always {low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
+def _aims(stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
+    for policy_id, policy in stack.of_type(SCALING_POLICY_TYPE).items():
+        if logical_id in references(policy.get("ScalingTargetId")):
+            yield from _of_policy(stack, policy_id, policy, fleets)
+    count = len(entries(target.get("ScheduledActions")))
+    if count:
+        yield f"{count} scheduled change{'s' if count > 1 else ''}"
+
+
+def _of_policy(stack: Stack, policy_id: str, policy: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
+    tracked = mapping(policy.get("TargetTrackingScalingPolicyConfiguration"))
+    if tracked:
+        only = " (only adds)" if tracked.get("DisableScaleIn") is True else ""
+        yield f"aiming at {_aim(stack, tracked, fleets)}{only}"
+        return
+    steps = mapping(policy.get("StepScalingPolicyConfiguration"))
+    for alarm in stack.of_type(ALARM_TYPE).values():
+        if policy_id in references(alarm.get("AlarmActions")):
+            yield f"{_step(stack, steps)} when {alarms.condition(stack, alarm, fleets)}"
+
+
+def _aim(stack: Stack, tracked: Properties, fleets: tuple[Fleet, ...]) -> str:
+    value = stack.number(tracked.get("TargetValue"))
+    predefined = mapping(tracked.get("PredefinedMetricSpecification")).get("PredefinedMetricType")
+    if predefined is not None:
+        form = PREDEFINED.get(shown(predefined))
+        if form is None or value is None:
+            return f"{value} of {shown(predefined)}"
+        requests = f"{units.number(value)} request{'' if value == 1 else 's'}"
+        return form.format(requests=requests, percent=100 * value)
+    own = mapping(tracked.get("CustomizedMetricSpecification"))
+    metric = units.metric_of(own.get("Namespace"), own.get("MetricName"))
+    named = {shown(it.get("Value")) for it in map(mapping, entries(own.get("Dimensions")))}
+    types = next((it.instance_types for it in fleets if it.name in named), ())
+    statistic = shown(own.get("Statistic", "Average"))
+    said = units.amount(value, metric, statistic, types)
+    return f"{said.partition(' of ')[0]} {_short(own, statistic)}"
+
+
+def _short(own: Properties, statistic: str) -> str:
+    if "MetricName" not in own:
+        return "of an expression"
+    usual = "" if statistic == "Average" else f"{statistic} of "
+    return f"{usual}{shown(own['MetricName'])}"
+
+
+def _step(stack: Stack, steps: Properties) -> str:
+    moves = [
+        stack.number(mapping(it).get("ScalingAdjustment")) for it in entries(steps.get("StepAdjustments"))
+    ]
+    known = [it for it in moves if it is not None]
+    unit = " %" if steps.get("AdjustmentType") == "PercentChangeInCapacity" else ""
+    if steps.get("AdjustmentType") == "ExactCapacity":
+        return f"to {_range(known)}"
+    return f"by {_range(known, sign='+')}{unit}"
+
+
+def _range(known: list[float], sign: str = "") -> str:
+    if not known:
+        return "some"
+    low, high = min(known), max(known)
+    return f"{low:{sign}g}" if low == high else f"{low:{sign}g} to {high:{sign}g}"

@@ -1,0 +1,365 @@
+"""What becomes of an endpoint that there was before: what it changes from, and to, and what that means."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
+from inferstack.catalog.resource_types import (
+    ALARM_TYPE,
+    BUCKET_TYPE,
+    COMPOSITE_ALARM_TYPE,
+    DASHBOARD_TYPE,
+    SCALING_POLICY_TYPE,
+    TOPIC_TYPE,
+)
+from inferstack.check.load import LoadedSpec
+from inferstack.endpoint import deployed, units
+from inferstack.endpoint.alarms import alike, loosened, parts_of, sentence_of_all
+from inferstack.endpoint.data import Alarm, Container, Cost, Endpoint, Fleet, Place, Scaling
+from inferstack.endpoint.fleets import serverless_text
+from inferstack.endpoint.protections import lowered
+from inferstack.endpoint.stack import Stack
+from inferstack.facts.scaling import WHAT
+from inferstack.format.kinds import Ignore
+from inferstack.problems import Problem, dotted
+from inferstack.problems.words import listed
+from inferstack.review.data import Cause, Finding, ResourceChange
+from inferstack.review.widened import role_findings
+from inferstack.texts.s3_urls import location_of
+from inferstack.updates.effects import Effect
+from inferstack.updates.removed import Gone, what_goes
+from inferstack.updates.rules import update_problems
+from inferstack.updates.update import Change, Fate, Update, compare
+
+_ALARMS = frozenset({ALARM_TYPE, COMPOSITE_ALARM_TYPE})
+_SCALING_CODES = frozenset({"IS866", "IS890", "IS891", "IS892"})
+
+_OTHERS = frozenset({DASHBOARD_TYPE, BUCKET_TYPE, TOPIC_TYPE})
+PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """An endpoint before and after, with all that both were read from."""
+
+    key: str
+    loaded: LoadedSpec
+    update: Update
+    old: Stack
+    new: Stack
+    before: Endpoint
+    after: Endpoint
+
+
+def compared(pair: Pair) -> list[Finding]:
+    """Everything to know about an update, each once."""
+    risks = list(update_findings(pair))
+    return [
+        *risks,
+        *role_findings(pair.key, pair.old, pair.new),
+        *_alarms(pair),
+        *_lowered(pair),
+        *_weights(pair),
+        *_fleets(pair),
+        *_components(pair),
+        *_scaling(pair, risks),
+        *_cost(pair),
+        *_new(pair, risks),
+        *_others(pair),
+        *_tags(pair),
+    ]
+
+
+# ---------------------------------------------------------------- what the rules on updates say
+
+
+def update_findings(pair: Pair) -> Iterator[Finding]:
+    """The problems of the update, as `validate --against` reports them, with those that the spec ignores."""
+    gone = {it.problem.message: it for it in what_goes(pair.update)}
+    reasons = reasons_to_ignore(pair.loaded)
+    document = pair.loaded.document
+    for rule, problem in update_problems(pair.update):
+        effect = rule.effect
+        located = document.located(problem, rule.code, rule.severity)
+        goes = gone.get(problem.message)
+        if goes is not None and goes.type in _ALARMS:
+            effect, located = "alarms-loosened", replace(located, message=_alarms_gone(pair, goes))
+        elif goes is not None and goes.fate is Fate.REPLACED:
+            effect = "replaced"
+        yield finding_of(located, effect, pair.key, ignored=reasons.get(rule.code))
+
+
+def _alarms_gone(pair: Pair, goes: Gone) -> str:
+    """When they went off, which says more than the names of resources."""
+    found = [it for it in pair.before.alarms if it.logical_id in goes.logical_ids]
+    if len(found) != len(goes.logical_ids):
+        return goes.problem.message
+    said = [sentence_of_all(those).partition("; tells ")[0] for those in alike(found)]
+    are = "an alarm is" if len(found) == 1 else f"{len(found)} alarms are"
+    return f"{are} {goes.fate}: {'; '.join(said)}"
+
+
+def reasons_to_ignore(loaded: LoadedSpec) -> dict[str, str]:
+    """Why a spec ignores codes; empty reasons for those that are only listed."""
+    entries = loaded.spec.ignore
+    return {
+        it.code if isinstance(it, Ignore) else it: it.reason if isinstance(it, Ignore) else ""
+        for it in entries
+    }
+
+
+def finding_of(
+    problem: Problem, effect: Effect, endpoint: str | None, *, ignored: str | None = None
+) -> Finding:
+    """A problem as a finding."""
+    return Finding(
+        effect=effect,
+        severity=problem.severity.value,
+        endpoints=() if endpoint is None else (endpoint,),
+        message=problem.message,
+        fix=problem.fix,
+        code=problem.code or None,
+        ignored=ignored,
+        place=Place(problem.file, problem.line, problem.column, dotted(problem.path)),
+    )
+
+
+# ---------------------------------------------------------------- from and to
+
+
+def _alarms(pair: Pair) -> Iterator[Finding]:
+    """Alarms that stay and change: a warning where they tell later, or fewer. What changes alike for several
+    parts, by one line of the spec, is told once.
+    """
+    old = {it.logical_id: it for it in pair.before.alarms}
+    moved: dict[tuple[str, str, str, str, Place], list[Alarm]] = {}
+    for alarm in pair.after.alarms:
+        was = old.get(alarm.logical_id)
+        why = "" if was is None else listed(_ways(pair, alarm.logical_id), last="and", quote="")
+        if was is not None and (why or (was.when, was.tells) != (alarm.when, alarm.tells)):
+            told = [it.when if was.tells == alarm.tells else f"{it.when}; {it.tells}" for it in (was, alarm)]
+            moved.setdefault((alarm.metric, why, told[0], told[1], alarm.place), []).append(alarm)
+    for (metric, why, before, after, place), those in moved.items():
+        yield Finding(
+            effect="alarms-loosened" if why else "changed",
+            severity="warning" if why else "info",
+            endpoints=(pair.key,),
+            message=f"the alarm on {metric} of {parts_of(those)}" + (f": {why}" if why else ""),
+            before=before,
+            after=after,
+            place=place,
+        )
+
+
+def _ways(pair: Pair, logical_id: str) -> list[str]:
+    """In which ways an alarm on a metric is looser."""
+    before, after = (it.of_type(ALARM_TYPE).get(logical_id) for it in (pair.old, pair.new))
+    if before is None or after is None:
+        return []
+    return list(loosened((pair.old, before), (pair.new, after)))
+
+
+def _lowered(pair: Pair) -> Iterator[Finding]:
+    for was, now in lowered(pair.before.protections, pair.after.protections):
+        yield Finding(
+            effect="protection-lowered",
+            severity="warning",
+            endpoints=(pair.key,),
+            message="less protected",
+            before=was.sentence,
+            after=now.sentence,
+            place=now.place,
+        )
+
+
+def _weights(pair: Pair) -> Iterator[Finding]:
+    old = {it.name: it for it in pair.before.containers}
+    for now in pair.after.containers:
+        was = old.get(now.name)
+        for what, before, after in () if was is None else _sources(was, now):
+            message = f"{what} of `{now.name}`"
+            yield _change(pair, "weights-changed", message, (before, after), now.place)
+
+
+def _sources(was: Container, now: Container) -> Iterator[tuple[str, str, str]]:
+    """What a container is made of, where that changes: what it is, before and after."""
+    if was.weights != now.weights:
+        yield "the weights", *_urls(was, now)
+    for what, one, other in (
+        ("the image", was.image, now.image),
+        ("the model package", was.model_package, now.model_package),
+        ("the model", was.model, now.model),
+    ):
+        if one != other:
+            yield what, one or "none", other or "none"
+
+
+def _urls(was: Container, now: Container) -> tuple[str, str]:
+    """Digests alone where they are all that differs."""
+    one, other = was.weights or "none", now.weights or "none"
+    if was.digest and now.digest and location_of(one) == location_of(other):
+        return f"sha256:{was.digest[:16]}", f"sha256:{now.digest[:16]}"
+    return one, other
+
+
+def _fleets(pair: Pair) -> Iterator[Finding]:
+    old = {it.name: it for it in pair.before.fleets}
+    for now in pair.after.fleets:
+        was = old.get(now.name)
+        if was is not None and _fleet(was) != _fleet(now):
+            told = (_fleet(was), _fleet(now))
+            yield _change(pair, "capacity", f"the instances of `{now.name}`", told, now.place)
+
+
+def _fleet(fleet: Fleet) -> str:
+    types = listed(fleet.instance_types, last="or", quote="")
+    if fleet.instances is not None:
+        return units.counted(fleet.instances, f"x {types}", f"x {types}")
+    return "unknown" if fleet.serverless is None else serverless_text(fleet.serverless)
+
+
+def _components(pair: Pair) -> Iterator[Finding]:
+    old = {it.name: it for it in pair.before.components}
+    for now in pair.after.components:
+        was = old.get(now.name)
+        if was is not None and was.copies != now.copies:
+            told = (units.counted(was.copies, "copy", "copies"), units.counted(now.copies, "copy", "copies"))
+            yield _change(pair, "capacity", f"`{now.name}`", told, now.place)
+
+
+def _scaling(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
+    """By what it scales, unless a risk already tells of that. How many there may be is told as capacity."""
+    told = [it.message for it in risks if it.code in _SCALING_CODES or SCALING_POLICY_TYPE in it.message]
+    old = {(it.of, it.unit): it for it in pair.before.scaling}
+    for now in pair.after.scaling:
+        was = old.get((now.of, now.unit))
+        if was is None:
+            yield _added(pair, f"`{now.of}` scales: {now.sentence}", now.place)
+        elif _how(was) != _how(now) and not told:
+            yield _change(pair, "changed", f"the scaling of `{now.of}`", (_how(was), _how(now)), now.place)
+
+
+def _how(it: Scaling) -> str:
+    if it.unit == PROVISIONED:
+        return it.sentence
+    return ", ".join(it.aims) or "by nothing in the spec"
+
+
+def _cost(pair: Pair) -> Iterator[Finding]:
+    """Without prices, instances are all that is known, and capacity tells of them."""
+    was, now = cost_text(pair.before.cost), cost_text(pair.after.cost)
+    if was is not None and now is not None and was != now:
+        yield _change(pair, "cost", "an hour", (was, now), pair.after.place)
+
+
+def cost_text(cost: Cost) -> str | None:
+    """An hour's cost at the fewest, the first and the most; None without prices."""
+    money = cost.per_hour
+    if money is None:
+        return None if cost.unpriced else "nothing"
+    amounts = [f"{it:,.2f}" for it in (money.min, money.start, money.max)]
+    return f"{amounts[0] if len(set(amounts)) == 1 else '-'.join(amounts)} {cost.currency}"
+
+
+def _change(pair: Pair, effect: Effect, message: str, told: tuple[str, str], place: Place) -> Finding:
+    before, after = told
+    return Finding(
+        effect=effect,
+        severity="info",
+        endpoints=(pair.key,),
+        message=message,
+        before=before,
+        after=after,
+        place=place,
+    )
+
+
+# ---------------------------------------------------------------- what is new, and the rest
+
+
+def _added(pair: Pair, message: str, place: Place) -> Finding:
+    return _finding(pair, "added", message, place)
+
+
+def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
+    """Components and alarms that there were not, unless they take the place of others, which is told."""
+    told = [it.message for it in risks]
+    old = {it.name for it in pair.before.components}
+    for it in pair.after.components:
+        if it.name not in old and not any(f"`{it.name}`" in message for message in told):
+            yield _added(
+                pair,
+                f"the inference component `{it.name}`: {units.counted(it.copies, 'copy', 'copies')}",
+                it.place,
+            )
+    watched = {it.sentence for it in pair.before.alarms}
+    known = {it.logical_id for it in pair.before.alarms}
+    new = [it for it in pair.after.alarms if it.logical_id not in known and it.sentence not in watched]
+    for those in alike(new) if pair.update.same_endpoint else ():
+        yield _added(pair, f"an alarm: {sentence_of_all(those)}", those[0].place)
+
+
+def _others(pair: Pair) -> Iterator[Finding]:
+    """What no other finding is about: dashboards, buckets and topics."""
+    for it in pair.update.changes.values():
+        place = pair.new.place_of(it.logical_id, ())
+        keys = [str(path[0]) for path in it.paths if path[0] != "Tags"]
+        if it.type not in _OTHERS or not pair.update.same_endpoint:
+            continue
+        if it.fate is Fate.ADDED:
+            yield _added(pair, f"`{it.logical_id}` ({it.type})", place)
+        elif it.fate is Fate.UPDATED and keys and it.type != DASHBOARD_TYPE:
+            yield _finding(pair, "changed", f"{listed(keys, last='and')} of `{it.logical_id}`", place)
+
+
+def _finding(pair: Pair, effect: Effect, message: str, place: Place) -> Finding:
+    return Finding(
+        effect=effect,
+        severity="info",
+        endpoints=(pair.key,),
+        message=message,
+        place=place,
+    )
+
+
+def _tags(pair: Pair) -> Iterator[Finding]:
+    changes = pair.update.changes.values()
+    tagged = [it.logical_id for it in changes if {path[0] for path in it.paths} == {"Tags"}]
+    if tagged:
+        message = f"the tags of {listed(tagged, last='and')}"
+        place = pair.new.place_of(tagged[0], ("Tags",))
+        yield _finding(pair, "changed", message, place)
+
+
+# ---------------------------------------------------------------- resource by resource
+
+
+def resource_changes(
+    update: Update, by_this_version: deployed.Resources | None
+) -> tuple[ResourceChange, ...]:
+    """What becomes of each resource that does not stay as it is.
+
+    ``by_this_version`` is what this version makes of the previous spec, if another one made the template:
+    then it is known whether the spec or the library changes a resource.
+    """
+    library = {} if by_this_version is None else compare(update.before, by_this_version)
+    spec = {} if by_this_version is None else compare(by_this_version, update.after)
+    return tuple(
+        ResourceChange(
+            logical_id=it.logical_id,
+            type=it.type,
+            fate=it.fate,
+            properties=tuple(dict.fromkeys(str(path[0]) for path in it.paths)),
+            by="unknown" if by_this_version is None else _cause(library, spec, it.logical_id),
+        )
+        for it in update.changes.values()
+        if it.fate is not Fate.UNCHANGED
+    )
+
+
+def _cause(library: dict[str, Change], spec: dict[str, Change], logical_id: str) -> Cause:
+    moved = [logical_id in it and it[logical_id].fate is not Fate.UNCHANGED for it in (library, spec)]
+    if moved[0] is moved[1]:
+        return "both"
+    return "library" if moved[0] else "spec"

@@ -1,0 +1,131 @@
+"""A spec about to be deployed over a template: the update, or why there is none."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from inferstack.check.in_stack import in_place
+from inferstack.check.load import LoadedSpec, ruled
+from inferstack.check.stack_names import stack_name
+from inferstack.endpoint.data import Place
+from inferstack.endpoint.deployed import PropertyPath, Resources
+from inferstack.endpoint.stack import PlaceOf
+from inferstack.facts.walk import containers
+from inferstack.format.kinds import Environment
+from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
+from inferstack.format.model import FrameworkImage
+from inferstack.problems import FilePlace, Problem, SpecError, dotted
+from inferstack.problems.file_codes import OTHER_STACK
+from inferstack.problems.words import listed
+from inferstack.resolve.template import resolve_resources, resolve_template
+from inferstack.review.base import BaseStack
+from inferstack.review.templates import PreviousTemplate
+from inferstack.updates.rules import update_problems as problems_by_rule
+from inferstack.updates.update import OldPlace, Update, compare
+
+
+def update_of(loaded: LoadedSpec, before: Resources, sections: Mapping[str, Any] | None = None) -> Update:
+    """What deploying the spec does to a stack with the resources ``before``; ``sections`` are all sections of
+    its template.
+    """
+    spec = loaded.spec
+    template = resolve_template(spec, region=spec.region, source_of=lambda _: "")
+    after = template["Resources"]
+    return Update(
+        spec=spec,
+        data=loaded.document.data,
+        sources={logical_id: it.source for logical_id, it in resolve_resources(spec, spec.region).items()},
+        before=before,
+        after=after,
+        changes=compare(before, after),
+        sections_before={} if sections is None else sections,
+        sections_after=template,
+    )
+
+
+def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
+    """What deploying the spec does to a stack of the base.
+
+    Raises:
+        SpecError: when the template is of another kind of stack.
+    """
+    template = stack.template
+    update = update_of(loaded, template.resources, template.sections)
+    strange = [*_strangers(update)]
+    if strange:
+        names = listed(strange, last="and")
+        message = (
+            f"{names} is not there, or not what it is in templates of `inferstack render` and EndpointStack"
+        )
+        fix = "compare with the template of the endpoint's own stack"
+        raise SpecError([Problem(FilePlace(template.file), message, fix, OTHER_STACK)])
+    name = str(template.endpoint_name or loaded.spec.endpoint_name)
+    place = OldPlace(name, stack.account, stack.region, stack.delete_command(stack_name(name)))
+    # A template does not say where it was deployed, while a spec that says nothing leaves it open.
+    placed = dataclasses.replace(update, old_place=place)
+    if placed.moves:
+        return dataclasses.replace(update_of(loaded, {}), old_place=place)
+    return update if stack.spec is None else placed
+
+
+def _strangers(update: Update) -> Iterator[str]:
+    """Logical ids that stand for something else in the previous template."""
+    if ENDPOINT not in update.before:
+        yield ENDPOINT
+    for logical_id, resource in update.before.items():
+        if logical_id in update.after and resource["Type"] != update.after[logical_id]["Type"]:
+            yield logical_id
+
+
+def as_deployed(loaded: LoadedSpec, template: PreviousTemplate, region: str | None) -> LoadedSpec:
+    """The spec for the region that it goes to, which it need not name. The region chooses framework images;
+    where the previous template leaves that choice to the deployment, so does this.
+    """
+    env = loaded.document.data.get("env") or {}
+    framework = any(isinstance(it.image, FrameworkImage) for it in containers(loaded.spec))
+    if env.get("region") is not None or not framework:
+        return loaded
+    if template.image_region is None:
+        account = loaded.spec.account
+        return replace(
+            loaded, spec=replace(loaded.spec, env=Environment(account=account) if account else None)
+        )
+    return ruled(in_place(loaded, None, template.image_region if region is None else region))
+
+
+def not_ours(templates: Iterable[PreviousTemplate]) -> Iterator[Problem]:
+    """Reports templates whose endpoint does not come from a spec: every template of ours says where from."""
+    for template in {it.file: it for it in templates}.values():
+        if ENDPOINT in template.resources and template.source_of(ENDPOINT) is None:
+            message = f"inferstack has not made this template: `{ENDPOINT}` has no `{SOURCE_METADATA}`"
+            fix = "compare with that of the endpoint's own stack; to compare all the same, add `--foreign`"
+            yield Problem(FilePlace(template.file), message, fix, OTHER_STACK)
+
+
+def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
+    """What to know about a deployment, located in the spec, without what the spec ignores."""
+    return [
+        loaded.document.located(problem, rule.code, rule.severity)
+        for rule, problem in problems_by_rule(update)
+        if rule.code not in loaded.spec.ignored_codes
+    ]
+
+
+def places_of(loaded: LoadedSpec, update: Update) -> PlaceOf:
+    """Where the file of a spec has what the resources of its update are made from."""
+    document = loaded.document
+
+    def place(logical_id: str, path: PropertyPath) -> Place:
+        if logical_id not in update.sources:
+            return Place(document.file)
+        found = update.place(logical_id, path)
+        return Place(document.file, *document.position(found), dotted(found))
+
+    return place
+
+
+def place_in(loaded: LoadedSpec, path: tuple[str | int, ...]) -> Place:
+    """The place of a part of the spec in its file."""
+    return Place(loaded.document.file, *loaded.document.position(path), dotted(path))

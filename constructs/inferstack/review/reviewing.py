@@ -1,0 +1,280 @@
+"""The review of some specs: each with its stack, compared with the base where there is one.
+
+files -> specs at their stages -> stacks -> endpoints -> findings, quotas, totals
+base  -> templates ----------------^
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from inferstack.catalog.resource_types import ENDPOINT_TYPE
+from inferstack.check.files import is_folder, spec_files
+from inferstack.check.load import LoadedSpec
+from inferstack.check.stack_names import stack_ids, stack_name, stack_of
+from inferstack.check.unique_names import names_that_clash, taken_names
+from inferstack.endpoint.cost import Prices
+from inferstack.endpoint.data import Place
+from inferstack.endpoint.picture import Identity, endpoint_of
+from inferstack.endpoint.stack import Stack, places_in_template
+from inferstack.problems import Problem, Severity, SpecError, in_file_order
+from inferstack.review.avoidable_costs import avoidable_costs, avoidable_together
+from inferstack.review.base import Base, BaseStack, Question, read_base
+from inferstack.review.comparing import Pair, compared, finding_of, resource_changes
+from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
+from inferstack.review.deploying import as_deployed, place_in, places_of, update_of, update_over
+from inferstack.review.matching import Match, SpecsOfFile, left_over, matched, specs_of
+from inferstack.review.order import library_finding, never_fitting, worst_first
+from inferstack.review.sums import quotas, totals
+from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
+from inferstack.updates.effects import Effect
+from inferstack.updates.update import Fate, Update
+
+_NO_PRICES = PriceFile({})
+
+
+def review(
+    specs: Path | str | Sequence[Path | str],
+    base: Path | str | None = None,
+    *,
+    stage: str | None = None,
+    region: str | None = None,
+    prices: Path | PriceFile | None = None,
+    base_program: str | None = None,
+) -> Review:
+    """What deploying specs makes, and what that changes against a base. AWS is not asked.
+
+    Args:
+        specs: spec files, and folders of spec files.
+        base: a template, a folder of templates or specs, or a revision of git.
+        stage: the stage of every spec; without it, every stage that can be deployed.
+        region: the region of specs that name none.
+        prices: a price file, or its content; without it `inferstack-prices.json` here, if there is one.
+        base_program: the `inferstack` of the base's own version, to render the base's specs.
+
+    Raises:
+        SpecError: when the base or the price file cannot be read. What is wrong with specs is in the review.
+    """
+    paths = tuple(map(Path, [specs] if isinstance(specs, (str, Path)) else specs))
+    asked = Question(paths=paths, stage=stage, region=region, program=base_program)
+    known = None if base is None else read_base(base, asked)
+    return _Reviewer(asked, known, _price_file(prices)).review()
+
+
+def _price_file(prices: Path | PriceFile | None) -> PriceFile:
+    if isinstance(prices, PriceFile):
+        return prices
+    path = Path(PRICE_FILE) if prices is None else prices
+    return _NO_PRICES if prices is None and not path.is_file() else read_price_file(path)
+
+
+class _Reviewer(msgspec.Struct):
+    """One review as it is made."""
+
+    asked: Question
+    base: Base | None
+    prices: PriceFile
+    reviewed: list[Reviewed] = msgspec.field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    keys: dict[int, str] = msgspec.field(default_factory=dict)
+    """What each spec's endpoint is called, by the spec's identity."""
+    used: dict[str, Prices] = msgspec.field(default_factory=dict)
+    """Prices that were used, by region."""
+
+    def review(self) -> Review:
+        files, problems = _files(self.asked.paths)
+        read = [specs_of(file, self.asked.stage, self.asked.region, problems) for file in files]
+        specs = [one for it in read for one in it.specs]
+        self.keys = _keys(specs)
+        problems += names_that_clash(map(taken_names, specs))
+        claimed = self._review_all(read)
+        if self.base is not None and self.base.is_folder:
+            self._left_over(self.base, claimed, files)
+        self.findings += self._of_files(in_file_order(problems))
+        self.findings += avoidable_together(self.reviewed)
+        return self._made()
+
+    def _made(self) -> Review:
+        sources = dict.fromkeys(it.source for it in self.used.values() if it.source)
+        return Review(
+            base=None if self.base is None else self.base.title,
+            endpoints=tuple(self.reviewed),
+            findings=worst_first(self.findings, [it.key for it in self.reviewed]),
+            quotas=quotas(self.reviewed),
+            totals=totals(self.reviewed),
+            prices=tuple(sources),
+            notes=() if self.base is None else self.base.notes,
+        )
+
+    # ------------------------------------------------------------ one by one
+
+    def _review_all(self, read: Sequence[SpecsOfFile]) -> set[str]:
+        """Reviews every spec; returns the files of the templates that some are compared with."""
+        claimed: set[str] = set()
+        alone = sum(len(it.specs) for it in read) == 1
+        for of_file in read:
+            for match in matched(of_file, self.base, alone=alone):
+                claimed |= set(match.candidates)
+                self._review_one(match)
+        if self.base is not None:
+            self.findings += [finding_of(it, "invalid", None) for it in self.base.problems]
+        return claimed
+
+    def _review_one(self, match: Match) -> None:
+        key = self.keys[id(match.one)]
+        if match.problem is not None:
+            self.findings.append(finding_of(match.problem, "invalid", key))
+        if match.stack is None:
+            fate: EndpointFate = "not compared" if self.base is None or match.is_unclear else "new"
+            self._alone(key, match.one, fate)
+            return
+        try:
+            one = as_deployed(match.one, match.stack.template, self.asked.region)
+            update = update_over(one, match.stack)
+        except SpecError as error:
+            self.findings += [finding_of(it, "invalid", key) for it in error.problems]
+            self._alone(key, match.one, "not compared")
+        else:
+            self._compared(match, one, update, match.stack)
+
+    def _alone(self, key: str, one: LoadedSpec, fate: EndpointFate) -> None:
+        stack = _stack_of(one, update_of(one, {}))
+        after = endpoint_of(stack, _identity(one), self._prices(one.spec.region))
+        self.reviewed.append(Reviewed(key=key, fate=fate, after=after))
+        self.findings += never_fitting(key, after, one)
+        self.findings += avoidable_costs(key, stack, after)
+
+    def _compared(self, match: Match, one: LoadedSpec, update: Update, base: BaseStack) -> None:
+        key, template, where = self.keys[id(match.one)], base.template, _where_before(match.one, base)
+        old = Stack(template.resources, template.sections, places_in_template(template.file), where.region)
+        new = _stack_of(one, update)
+        before = endpoint_of(old, where, self._prices(where.region))
+        after = endpoint_of(new, _identity(match.one), self._prices(match.one.spec.region))
+        then = None if base.by_this_version is None else base.by_this_version.resources
+        pair = Pair(key=key, loaded=one, update=update, old=old, new=new, before=before, after=after)
+        findings = compared(pair)
+        done = Reviewed(
+            key=key,
+            fate=_fate(update, is_told=any(it.code is not None for it in findings)),
+            after=after,
+            before=before,
+            has_new_fleet=update.new_fleet or not update.same_endpoint,
+            compared_with=template.file,
+            changes=resource_changes(update, then),
+        )
+        self.reviewed.append(done)
+        self.findings += findings
+        self.findings += library_finding(done)
+        self.findings += never_fitting(key, after, one)
+        known = {it.message for it in avoidable_costs(key, old, before)}
+        self.findings += [it for it in avoidable_costs(key, new, after) if it.message not in known]
+
+    def _prices(self, region: str | None) -> Prices:
+        found = self.prices.of(region)
+        self.used[region or ""] = found
+        return found
+
+    # ------------------------------------------------------------ beside the endpoints
+
+    def _left_over(self, base: Base, claimed: set[str], files: Sequence[Path]) -> None:
+        """Endpoints of the base that no spec makes any more."""
+        folders = [it for it in self.asked.paths if is_folder(it)]
+        for gone, problem in left_over(base, claimed, files, folders):
+            template = gone.template
+            region = self.asked.region if gone.region is None else gone.region
+            stack = Stack(template.resources, template.sections, places_in_template(template.file), region)
+            identity = Identity(
+                stack=stack_name(str(template.endpoint_name)),
+                stage=gone.stage,
+                account=gone.account,
+                region=region,
+                kind=None,
+                place=Place(template.file),
+            )
+            before = endpoint_of(stack, identity, self._prices(region))
+            key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
+            reviewed = Reviewed(
+                key=key, fate="removed", after=None, before=before, compared_with=template.file
+            )
+            self.reviewed.append(reviewed)
+            self.findings.append(finding_of(problem, "removed", key))
+
+    def _of_files(self, problems: Sequence[Problem]) -> Iterator[Finding]:
+        """What is wrong with the specs as they are."""
+        by_file: dict[str, list[str]] = {}
+        for it in self.reviewed:
+            if it.after is not None:
+                by_file.setdefault(it.after.place.file, []).append(it.key)
+        for problem in problems:
+            keys = by_file.get(problem.file, [])
+            effect: Effect = "invalid" if problem.severity is Severity.ERROR else "advice"
+            yield finding_of(problem, effect, keys[0] if len(keys) == 1 else None)
+
+
+# ---------------------------------------------------------------- specs
+
+
+def _files(paths: Sequence[Path]) -> tuple[list[Path], list[Problem]]:
+    files: dict[Path, Path] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            files |= {file.absolute(): file for file in spec_files(path) if file.absolute() not in files}
+        except SpecError as error:
+            problems += error.problems
+    return list(files.values()), problems
+
+
+def _keys(specs: Sequence[LoadedSpec]) -> dict[int, str]:
+    ids = stack_ids([stack_of(it) for it in specs])
+    count = Counter(ids)
+    keys: dict[int, str] = {}
+    for name, one in zip(ids, specs, strict=True):
+        staged = f"{name} ({'no stage' if one.stage is None else one.stage})"
+        key = name if count[name] == 1 else staged
+        keys[id(one)] = key if key not in keys.values() else f"{key} of {one.document.file}"
+    return keys
+
+
+def _identity(one: LoadedSpec) -> Identity:
+    return Identity(
+        stack=stack_name(one.spec.endpoint_name),
+        stage=one.stage,
+        account=one.spec.account,
+        region=one.spec.region,
+        kind=one.spec.kind,
+        place=place_in(one, ("endpoint_name",)),
+    )
+
+
+def _where_before(one: LoadedSpec, base: BaseStack) -> Identity:
+    """What is known about the endpoint before, beside its template. Where the base leaves the place open, it
+    was deployed to the same as now, as far as anybody knows here.
+    """
+    name = base.template.endpoint_name
+    return Identity(
+        stack=stack_name(one.spec.endpoint_name if name is None else name),
+        stage=one.stage,
+        account=one.spec.account if base.account is None else base.account,
+        region=one.spec.region if base.region is None else base.region,
+        kind=one.spec.kind,
+        place=place_in(one, ("endpoint_name",)),
+    )
+
+
+def _stack_of(one: LoadedSpec, update: Update) -> Stack:
+    digests = tuple(it.sha256 for it in one.uploaded.values())
+    place_of = places_of(one, update)
+    return Stack(update.after, update.sections_after, place_of, one.spec.region, digests)
+
+
+def _fate(update: Update, *, is_told: bool) -> EndpointFate:
+    """Exports and parameters are no resources, so an update may change none, and yet be told of."""
+    if update.moves:
+        return "moved"
+    if update.fate(ENDPOINT_TYPE) is Fate.REPLACED:
+        return "replaced"
+    changed = any(it.fate is not Fate.UNCHANGED for it in update.changes.values())
+    return "updated" if changed or is_told else "unchanged"

@@ -1,0 +1,120 @@
+"""What an update adds to the rights of the endpoint's role, and of those who invoke the endpoint."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.resource_types import ROLE_TYPE
+from inferstack.endpoint.data import Place
+from inferstack.endpoint.deployed import shown
+from inferstack.endpoint.permissions import Gain, attached, few, gains, own_roles
+from inferstack.endpoint.protections import principals
+from inferstack.endpoint.stack import Stack
+from inferstack.format.logical_ids import EXECUTION_ROLE, INVOKER_ROLE
+from inferstack.problems.words import listed
+from inferstack.review.data import Finding
+
+# Nothing can be read, changed or started with these beyond what the endpoint itself logs and measures.
+_HARMLESS = frozenset({"WriteLogs", "PublishMetrics", "LogInToRegistry", "LookAtVpc", "LookAtRollbackAlarms"})
+# Other files and images are told of where they are: at the container.
+_WITH_CONTAINERS = frozenset({"ReadModelFiles", "ListModelFiles", "PullImage"})
+_WHO = {"role": "the role", "invokers": "those who invoke the endpoint"}
+
+
+def role_findings(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    """Everything that may be done from now on and could not before."""
+    roles = own_roles(before), own_roles(after)
+    if roles[0] != roles[1]:
+        yield _other_role(key, after, roles)
+    else:
+        yield from _gained(key, before, after)
+    yield from _attached(key, before, after)
+    yield from _unbound(key, before, after)
+    yield from _trusted(key, before, after)
+
+
+def _finding(key: str, place: Place, message: str, told: tuple[str, str] | None = None) -> Finding:
+    before, after = told or (None, None)
+    return Finding(
+        effect="role-widened",
+        severity="warning",
+        endpoints=(key,),
+        message=message,
+        before=before,
+        after=after,
+        place=place,
+    )
+
+
+def _place(stack: Stack) -> Place:
+    return stack.place_of(EXECUTION_ROLE, ())
+
+
+def _other_role(key: str, after: Stack, roles: tuple[tuple[str, ...], tuple[str, ...]]) -> Finding:
+    names = [listed(it, last="and", quote="") or "a role of the stack" for it in roles]
+    message = "the endpoint runs under another role; what one from elsewhere may do is not known here"
+    return _finding(key, _place(after), message, (names[0], names[1]))
+
+
+def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    found = gains(before, after)
+    wider = [it for it in found if not it.instead and it.sid not in _HARMLESS]
+    if any(it.sid == "ReadModelFiles" for it in found):
+        # Whoever may read a file need not be told that it may be listed.
+        wider = [it for it in wider if it.sid != "ListModelFiles"]
+    for who, what in _WHO.items():
+        those = [it for it in wider if it.who == who]
+        for actions in dict.fromkeys(it.actions for it in those):
+            same = [it for it in those if it.actions == actions]
+            yield _finding(key, _place(after), f"{what} may also {_few(same)}")
+    for it in found:
+        if it.instead and it.sid not in _WITH_CONTAINERS | _HARMLESS:
+            yield _swapped(key, after, it)
+
+
+def _few(those: list[Gain]) -> str:
+    """Gains of one set of actions on several resources, or under several conditions, in words."""
+    conditions = list(dict.fromkeys(it.condition for it in those if it.condition))
+    where = f" if {listed(conditions, last='or', quote='')}" if conditions else ""
+    return f"{few(those[0].actions)} on {few(tuple(it.resource for it in those))}{where}"
+
+
+def _swapped(key: str, after: Stack, gain: Gain) -> Finding:
+    message = f"{_WHO[gain.who]} may {few(gain.actions)} on something else"
+    told = (few(gain.instead), few((gain.resource,)))
+    return Finding(
+        effect="changed",
+        severity="info",
+        endpoints=(key,),
+        message=message,
+        before=told[0],
+        after=told[1],
+        place=_place(after),
+    )
+
+
+def _attached(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    new = [it for it in attached(after) if it not in attached(before)]
+    if new:
+        message = (
+            f"the role may also do all that {listed(new, last='and')} allow{'s' if len(new) == 1 else ''}"
+        )
+        yield _finding(key, after.place_of(EXECUTION_ROLE, ("ManagedPolicyArns",)), message)
+
+
+def _unbound(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    for logical_id, role in after.of_type(ROLE_TYPE).items():
+        was = before.of_type(ROLE_TYPE).get(logical_id, {}).get("PermissionsBoundary")
+        now = role.get("PermissionsBoundary")
+        if was is not None and was != now:
+            said = "none" if now is None else shown(now)
+            place = after.place_of(logical_id, ("PermissionsBoundary",))
+            yield _finding(key, place, f"the permissions boundary of `{logical_id}`", (shown(was), said))
+
+
+def _trusted(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    for logical_id, role in after.of_type(ROLE_TYPE).items():
+        old = before.of_type(ROLE_TYPE).get(logical_id)
+        new = [it for it in principals(role) if old is None or it not in principals(old)]
+        # A new role of the endpoint is told of with the endpoint.
+        if new and (old is not None or logical_id == INVOKER_ROLE):
+            message = f"{listed(new, last='and')} may assume `{logical_id}`"
+            yield _finding(key, after.place_of(logical_id, ()), message)

@@ -1,0 +1,36 @@
+"""What deploying a template over an earlier one does, and what that means for SageMaker.
+
+    update.py      what CloudFormation does with each resource, and which part of the spec causes it
+    effects.py     what a change means to somebody who decides
+    rules.py       how a rule is declared
+    endpoint.py, fleet.py, components.py, scaling.py, role.py, known_by_name.py, elsewhere.py, removed.py
+                   the rules, by what they are about
+
+Everything is decided from the two templates alone; AWS is not asked.
+"""
+
+from inferstack.updates import (
+    components,
+    elsewhere,
+    endpoint,
+    fleet,
+    known_by_name,
+    removed,
+    role,
+    scaling,
+)
+from inferstack.updates.rules import UPDATE_RULES, UpdateRule, update_problems
+
+__all__ = [
+    "UPDATE_RULES",
+    "UpdateRule",
+    "components",
+    "elsewhere",
+    "endpoint",
+    "fleet",
+    "known_by_name",
+    "removed",
+    "role",
+    "scaling",
+    "update_problems",
+]

@@ -1,0 +1,301 @@
+"""Rules on the variants and their instances: what is replaced or reset, and what cannot change."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.cloudformation import snake
+from inferstack.catalog.metrics import INSTANCE_COUNT
+from inferstack.catalog.resource_types import ENDPOINT_TYPE
+from inferstack.endpoint import deployed
+from inferstack.endpoint.deployed import Properties, mapping
+from inferstack.facts.walk import variant_scalings, variants
+from inferstack.format.logical_ids import ENDPOINT_CONFIG
+from inferstack.problems import Problem, SpecPath
+from inferstack.problems.words import listed
+from inferstack.updates.rules import DG, SCALED_UPDATE, UPDATE_ENDPOINT, update_rule
+from inferstack.updates.update import RETAIN, Fate, Update, bracketed
+
+_COUNT = "DesiredInstanceCount"
+_MANAGED = "ManagedInstanceScaling"
+_KEPT = {
+    "InitialInstanceCount": (_COUNT, "initial_instance_count", "change `min_capacity` of its scaling"),
+    "InitialVariantWeight": ("DesiredWeight", "initial_variant_weight", "leave it"),
+}
+
+
+@update_rule("IS870", effect="updated", source=UPDATE_ENDPOINT)
+def new_fleet(update: Update) -> Iterator[Problem]:
+    """The endpoint gets a new fleet.
+
+    Every change of a model or of the configuration leads to a new fleet, which needs quota.
+    """
+    if not update.new_fleet:
+        return
+    causes = _most_specific(list(update.causes(ENDPOINT_CONFIG)))
+    names = listed([bracketed(path) for path in causes], last="and") or "the configuration"
+    verb = "changes" if len(causes) < 2 else "change"
+    implied, keep = _implied(update)
+    message = (
+        f"{names} {verb}{implied}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
+    )
+    # A cause that is no longer written anywhere is reported at the top of the file.
+    yield Problem(next(iter(causes), ()), message, f"{keep}{_fix(update)}")
+
+
+def _implied(update: Update) -> tuple[str, str]:
+    """Why managed instance scaling changes where the spec does not write it, and how to keep it."""
+    for path, name, before, after in update.lasting_variants():
+        old, new = mapping(before.get(_MANAGED)), mapping(after.get(_MANAGED))
+        is_written = update.written((*path, snake(_MANAGED))) != path
+        if bool(old) != bool(new) and (old or new).get("MinInstanceCount") == 0 and not is_written:
+            why = f" (`managed_instance_scaling` of `{name}` follows from `min_capacity` of its components)"
+            written = ", ".join(f"{snake(key)}: {value}" for key, value in old.items())
+            return why, f"keep `managed_instance_scaling: {{{written}}}` by writing it, or " if old else ""
+    return "", ""
+
+
+def _most_specific(causes: list[SpecPath]) -> list[SpecPath]:
+    """Each cause once, without those that add nothing: `variant` beside `variant.instance_type`."""
+    longer = {path[:length] for path in causes for length in range(len(path))}
+    return [path for path in dict.fromkeys(causes) if path and path not in longer]
+
+
+def _meanwhile(update: Update) -> str:
+    if _rolls(update):
+        return ", batch by batch"
+    fleet = deployed.variants(update.after).items()
+    counts = [_count(update, name, it) for name, it in fleet if "ServerlessConfig" not in it]
+    if not counts:
+        return ""
+    more = [
+        _sum(kind, [it for it in counts if it[0] == kind]) for kind in dict.fromkeys(it[0] for it in counts)
+    ]
+    return f" beside the old one, so the quota must allow {' and '.join(more)} meanwhile"
+
+
+def _count(update: Update, name: str, variant: Properties) -> tuple[str, int, bool]:
+    """The type and number of instances in the new fleet of a variant, and whether scaling may use fewer."""
+    kind = variant.get("InstanceType", "instances of its pools")
+    managed = mapping(variant.get("ManagedInstanceScaling")).get("MaxInstanceCount")
+    most = deployed.scaled_variants(update.before).get(name, {}).get("MaxCapacity", managed)
+    count = variant.get("InitialInstanceCount") if most is None else most
+    return kind, count if isinstance(count, int) else 1, most is not None
+
+
+def _sum(kind: str, counts: list[tuple[str, int, bool]]) -> str:
+    at_most = "up to " if any(scaled for *_, scaled in counts) else ""
+    return f"{at_most}{sum(count for _, count, _ in counts)} more {kind}"
+
+
+def _rolls(update: Update) -> bool:
+    rollout = mapping(deployed.endpoint(update.after).get("DeploymentConfig"))
+    return "RollingUpdatePolicy" in rollout
+
+
+def _fix(update: Update) -> str:
+    fleet = list(deployed.variants(update.after).values())
+    if any("ServerlessConfig" in it for it in fleet):
+        return "expect cold starts while it changes over"
+    if _rolls(update):
+        return "check that the quota allows one more batch"
+    rolling = ", or use `endpoint.deployment_config.rolling_update_policy`, which needs only one more batch"
+    return f"check the quota{rolling if len(fleet) == 1 else ''}"
+
+
+@update_rule("IS871", effect="reset", source=UPDATE_ENDPOINT)
+def count_reset(update: Update) -> Iterator[Problem]:
+    """The update resets an instance count that scaling has set.
+
+    Without RetainAllVariantProperties an update starts with the initial count.
+    """
+    retained = _retained(update)
+    if not update.new_fleet or _COUNT in retained:
+        return
+    for path, name, _, after in update.lasting_variants():
+        target = deployed.scaled_variants(update.before).get(name, {})
+        if target.get("ScalableDimension") == INSTANCE_COUNT or "ManagedInstanceScaling" in after:
+            start = after.get("InitialInstanceCount")
+            message = f"the update sets the instances of `{name}` to {start}, however many are running"
+            fix = f"write `{bracketed(RETAIN)}: true` for this deployment, or start with as many as run now"
+            yield Problem((*path, "initial_instance_count"), message, fix)
+
+
+@update_rule("IS872", effect="no-effect", source=UPDATE_ENDPOINT)
+def count_kept(update: Update) -> Iterator[Problem]:
+    """A new initial count or weight has no effect because the old one is retained.
+
+    With RetainAllVariantProperties the initial values only apply to a new endpoint.
+    """
+    if not update.new_fleet:
+        return
+    retained = _retained(update)
+    for path, name, before, after in update.lasting_variants():
+        for key, (kept, word, instead) in _KEPT.items():
+            old, new = before.get(key), after.get(key)
+            if kept in retained and old != new and None not in (old, new):
+                message = (
+                    f"`{word}` of `{name}` changes from {old} to {new}, but the endpoint keeps what it has"
+                )
+                fix = (
+                    f"{instead}, or list `{kept}` under `endpoint.exclude_retained_variant_properties` "
+                    "for this deployment"
+                )
+                yield Problem((*path, word), message, fix)
+
+
+def _retained(update: Update) -> set[str]:
+    """Which properties of the running variants the update keeps."""
+    endpoint = deployed.endpoint(update.after)
+    if endpoint.get("RetainAllVariantProperties") is not True:
+        return set()
+    excluded = endpoint.get("ExcludeRetainedVariantProperties", [])
+    return {kept for kept, _, _ in _KEPT.values()} - {it["VariantPropertyType"] for it in excluded}
+
+
+@update_rule("IS879", effect="doubtful", source=UPDATE_ENDPOINT)
+def same_config(update: Update) -> Iterator[Problem]:
+    """The endpoint is updated with its present configuration. What SageMaker does is not confirmed.
+
+    UpdateEndpoint requires a new configuration.
+    """
+    change = next((it for it in update.changes.values() if it.type == ENDPOINT_TYPE), None)
+    if change is None or change.fate is not Fate.UPDATED or update.new_fleet:
+        return
+    own = [path for path in change.paths if path[0] != "Tags"]
+    if own:
+        names = listed([str(path[0]) for path in own], last="and")
+        verb = "changes" if len(own) < 2 else "change"
+        message = f"only {names} of the endpoint {verb}, not its configuration, which SageMaker may refuse"
+        fix = "deploy it together with a change of the model or of a variant"
+        written = update.place(change.logical_id, own[0])
+        # A property that follows from scaling is reported there.
+        path = written or next((at for at, *_ in variant_scalings(update.spec)), ())
+        yield Problem(path, message, fix)
+
+
+# ---------------------------------------------------------------- Instance types and names
+
+
+@update_rule("IS860", effect="refused", source=SCALED_UPDATE)
+def scaled_type(update: Update) -> Iterator[Problem]:
+    """The instance type of a variant changes while a scaling target is registered for it.
+
+    A target that was set up for one instance type would scale another.
+    """
+    if not update.same_endpoint:
+        return
+    scaled = deployed.scaled_variants(update.before)
+    for path, name, before, after in update.lasting_variants():
+        old, new = before.get("InstanceType"), after.get("InstanceType")
+        if name in scaled and old != new and None not in (old, new):
+            message = (
+                f"SageMaker refuses to move `{name}` from {old} to {new} while its scaling is registered"
+            )
+            first = f"with {old}, without its `autoscaling`, with `{bracketed(RETAIN)}: true`"
+            fix = f"deploy twice: first {first}; then this spec"
+            yield Problem((*path, "instance_type"), message, fix)
+
+
+@update_rule("IS887", effect="doubtful", source=SCALED_UPDATE)
+def scaled_pools(update: Update) -> Iterator[Problem]:
+    """A variant with instance pools changes all its instance types while a scaling target is registered for
+    it. That SageMaker refuses this is not confirmed.
+
+    No page says what SageMaker does where the old or the new variant has pools.
+    """
+    if not update.same_endpoint:
+        return
+    scaled = deployed.scaled_variants(update.before)
+    for path, name, before, after in update.lasting_variants():
+        old, new = deployed.instance_types(before), deployed.instance_types(after)
+        pooled = "InstancePools" in before or "InstancePools" in after
+        if name in scaled and pooled and old and new and not set(old) & set(new):
+            one, other = (listed(it, last="and", quote="") for it in (old, new))
+            message = (
+                f"`{name}` moves from {one} to {other} while its scaling is registered, which SageMaker may "
+                "refuse"
+            )
+            fix = f"first deploy pools that have both {old[0]} and {new[0]}"
+            key = "instance_pools" if "InstancePools" in after else "instance_type"
+            yield Problem((*path, key), message, fix)
+
+
+@update_rule("IS861", effect="refused", source=f"{DG}/deployment-guardrails-exclusions.html")
+def guarded_names(update: Update) -> Iterator[Problem]:
+    """Variants are renamed in an update with guardrails.
+
+    Guardrails compare variant by variant and need the same names.
+    """
+    gone, new = _names(update)
+    if (gone or new) and _is_guarded(update):
+        message = f"{_moves(gone, new)}, but with `deployment_config` variants must keep their names"
+        fix = "deploy twice: first without `endpoint.deployment_config`, then with it"
+        yield Problem(_place(update, new), message, fix)
+
+
+@update_rule("IS873", effect="interrupted", source=UPDATE_ENDPOINT)
+def names(update: Update) -> Iterator[Problem]:
+    """A variant is added, removed or renamed."""
+    gone, new = _names(update)
+    if (gone or new) and not _is_guarded(update):
+        yield Problem(_place(update, new), f"{_moves(gone, new)}{_effects(gone, new)}", _names_fix(gone))
+
+
+def _names(update: Update) -> tuple[list[str], list[str]]:
+    """The names of variants that are gone, and of new ones."""
+    if not update.same_endpoint:
+        return [], []
+    before, after = list(deployed.variants(update.before)), list(deployed.variants(update.after))
+    return [it for it in before if it not in after], [it for it in after if it not in before]
+
+
+def _is_guarded(update: Update) -> bool:
+    return "DeploymentConfig" in deployed.endpoint(update.after)
+
+
+def _place(update: Update, new: list[str]) -> SpecPath:
+    """Where the spec has the new name, or where it could have the old one."""
+    at = next((at for at, it in variants(update.spec) if it.variant_name in new), None)
+    return update.written(("variants",) if at is None else (*at, "variant_name"))
+
+
+def _moves(gone: list[str], new: list[str]) -> str:
+    if len(gone) == len(new) == 1:
+        return f"the variant `{gone[0]}` becomes `{new[0]}`"
+    return " and ".join(_move(those, verb) for those, verb in ((gone, "removed"), (new, "added")) if those)
+
+
+def _move(names: list[str], verb: str) -> str:
+    plural, are = ("", "is") if len(names) == 1 else ("s", "are")
+    return f"the variant{plural} {listed(names, last='and')} {are} {verb}"
+
+
+def _effects(gone: list[str], new: list[str]) -> str:
+    lost = "requests that name the old one fail, and its metrics end"
+    begun = "a new one starts with its initial count and weight"
+    return ": " + "; ".join(text for those, text in ((gone, lost), (new, begun)) if those)
+
+
+def _names_fix(gone: list[str]) -> str:
+    return "keep the old name unless it must change" if gone else "check the weights of all variants"
+
+
+@update_rule("IS874", effect="doubtful", source=SCALED_UPDATE)
+def scaled_variant_gone(update: Update) -> Iterator[Problem]:
+    """A variant is removed while a scaling target is registered for it. That SageMaker refuses this is not
+    confirmed.
+
+    CloudFormation deregisters a removed target only after the endpoint was updated.
+    """
+    if not update.same_endpoint:
+        return
+    before, after = deployed.variants(update.before), deployed.variants(update.after)
+    new = [name for name in after if name not in before]
+    for name in deployed.scaled_variants(update.before):
+        if name in before and name not in after:
+            message = (
+                f"the variant `{name}` is removed while its scaling is registered, which SageMaker may refuse"
+            )
+            fix = (
+                "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
+            )
+            yield Problem(_place(update, new), message, fix)

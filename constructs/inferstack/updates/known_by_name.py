@@ -1,0 +1,96 @@
+"""Rules on what others know by its name or ARN: alarms, and bucket and topics for asynchronous requests."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from inferstack.catalog.resource_types import ALARM_TYPE, BUCKET_TYPE, COMPOSITE_ALARM_TYPE, TOPIC_TYPE
+from inferstack.endpoint import deployed
+from inferstack.problems import Problem, SpecPath
+from inferstack.updates.rules import REPLACEMENT, update_rule
+from inferstack.updates.update import Fate, Update
+
+_ALARMS: SpecPath = ("alarms",)
+_ASYNC: SpecPath = ("endpoint_config", "async_inference_config")
+# What may differ between an alarm and the one that takes its place.
+_BESIDE_WHAT_IT_WATCHES = frozenset({"AlarmName", "AlarmDescription", "Tags"})
+_DELETE = "delete the old bucket once nobody needs what is in it"
+_ALARM_TYPES = (ALARM_TYPE, COMPOSITE_ALARM_TYPE)
+
+
+@update_rule("IS894", effect="replaced", source=REPLACEMENT)
+def known_by_name(update: Update) -> Iterator[Problem]:
+    """What others know by its name or ARN is replaced or removed: an alarm, or the bucket or a topic for
+    asynchronous requests.
+    """
+    yield from _alarms_renamed(update)
+    yield from _bucket_replaced(update)
+    yield from _topic_replaced(update)
+
+
+def _alarms_renamed(update: Update) -> Iterator[Problem]:
+    """An alarm with another name is another alarm."""
+    for gone, twin in renamed_alarms(update).items():
+        old = deployed.properties_of(update.before[gone]).get("AlarmName")
+        new = deployed.properties_of(update.after[twin]).get("AlarmName")
+        yield _renamed(update, twin, str(old), new)
+
+
+def renamed_alarms(update: Update) -> dict[str, str]:
+    """The logical ids of alarms with a name that are gone, each with that of the new alarm that watches the
+    same.
+    """
+    found: dict[str, str] = {}
+    for type_name in _ALARM_TYPES:
+        before, after = (deployed.of_type(it, type_name) for it in (update.before, update.after))
+        new = {logical_id: it for logical_id, it in after.items() if logical_id not in before}
+        for logical_id, gone in before.items():
+            if logical_id not in after and gone.get("AlarmName") is not None:
+                twin = next((it for it, other in new.items() if _watches_the_same(gone, other)), None)
+                if twin is not None:
+                    found[logical_id] = twin
+                    del new[twin]
+    return found
+
+
+def _watches_the_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    keys = (one.keys() | other.keys()) - _BESIDE_WHAT_IT_WATCHES
+    return all(one.get(key) == other.get(key) for key in keys)
+
+
+def _renamed(update: Update, logical_id: str, old: str, new: object) -> Problem:
+    becomes = "gets a name from CloudFormation" if new is None else f"becomes `{new}`"
+    message = f"the alarm `{old}` {becomes}: the new one has no history, and the old one is deleted"
+    fix = "change what names the old one: dashboards, composite alarms and roll-backs of other stacks"
+    return Problem(update.place(logical_id, ("AlarmName",)), message, fix)
+
+
+def _bucket_replaced(update: Update) -> Iterator[Problem]:
+    """The bucket stays when it is replaced or left out of the template, with all that is in it."""
+    for logical_id in deployed.of_type(update.before, BUCKET_TYPE):
+        change = update.changes[logical_id]
+        if change.fate is Fate.REPLACED:
+            message = "requests and responses get another bucket; the old one stays, outside the stack"
+            fix = f"tell the clients the new name, and {_DELETE}"
+            path = update.place(logical_id, ("BucketName",))
+            yield Problem(path, message, fix)
+        elif change.fate is Fate.REMOVED:
+            message = (
+                "the stack gives up the bucket of requests and responses, which stays with what is in it"
+            )
+            yield Problem(update.written(_ASYNC), message, _DELETE)
+
+
+def _topic_replaced(update: Update) -> Iterator[Problem]:
+    """A topic goes with its subscriptions."""
+    for logical_id, topic in deployed.of_type(update.before, TOPIC_TYPE).items():
+        change = update.changes[logical_id]
+        if change.fate not in (Fate.REPLACED, Fate.REMOVED):
+            continue
+        replaced = change.fate is Fate.REPLACED
+        name = topic.get("TopicName", logical_id)
+        message = f"the topic `{name}` is {change.fate} with all its subscriptions"
+        fix = (
+            "subscribe to the new topic again" if replaced else "make sure that nobody waits for its messages"
+        )
+        path = update.place(logical_id, ("TopicName",)) if replaced else update.written(_ASYNC)
+        yield Problem(path, message, fix)
