@@ -18,7 +18,6 @@ from tools.generated_files import ROOT, Contents
 from tools.review_schema import SCHEMA_FILE, review_schema
 from tools.schema_for_editors import for_editors
 from tools.schema_from_classes import generate_schema
-from tools.schema_store import NAME, catalog_entry, for_schema_store
 from tools.spec_places import Examples, example_specs
 from tools.spec_reference import reference
 
@@ -26,7 +25,6 @@ COMMAND = "python -m tools.update_schema"
 _FORMAT = ROOT / "constructs" / "inferstack" / "format"
 STRUCTURE = _FORMAT / STRUCTURE_FILE
 PUBLISHED = _FORMAT / PUBLISHED_FILE
-SCHEMA_STORE = ROOT / "docs" / "schemastore"
 REVIEW = ROOT / "constructs" / "inferstack" / "review" / "page" / SCHEMA_FILE
 REFERENCE = ROOT / "docs" / "spec.md"
 
@@ -34,12 +32,9 @@ REFERENCE = ROOT / "docs" / "spec.md"
 def generate() -> Contents:
     text = _written(generate_schema())
     schema = json.loads(text)
-    published = for_editors(schema)
     return {
         STRUCTURE: text,
-        PUBLISHED: _written(published),
-        SCHEMA_STORE / NAME: _written(for_schema_store(published)),
-        SCHEMA_STORE / "catalog-entry.json": _written(catalog_entry(published)),
+        PUBLISHED: _written(for_editors(schema)),
         REVIEW: _written(review_schema()),
         REFERENCE: reference(schema, Examples(schema, example_specs())),
     }
