@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release test-site changes check unit site lock clean
+.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release test-site generated changes check unit site lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -55,6 +55,9 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 
 test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
 	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
+
+generated: $(READY) ## what is made from other files or libraries, and committed
+	@$(BIN)/python -m tools.generate
 
 changes: $(READY) ## what an upgrade from the last release changes although no spec does: it must be in the changelog
 	@$(BIN)/python -m tools.template_changes --check
