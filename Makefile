@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release test-site changes check unit site mutate lock clean
+.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release test-site generated changes check unit site lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -56,17 +56,14 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
 	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
 
+generated: $(READY) ## what is made from other files or libraries, and committed
+	@$(BIN)/python -m tools.generate
+
 changes: $(READY) ## what an upgrade from the last release changes although no spec does: it must be in the changelog
 	@$(BIN)/python -m tools.template_changes --check
 
 test-release: $(READY) ## a release of HEAD: built twice, checked, installed in empty environments and used there
 	@$(BIN)/python -m tools.try_release $(TRY)
-
-# By hand: a sample of 200 takes some minutes. Its libraries are not in the lock, which everybody installs.
-ROOM ?= resolve
-mutate: $(READY) ## small changes to the code of one package (ROOM=review) that no test notices
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'mutmut>=3.8,<4'
-	@$(BIN)/python -m tools.mutate $(ROOM) $(MUTATE)
 
 lock: $(READY) ## the newest versions that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --group docs --extra node \

@@ -28,7 +28,7 @@ copybutton_prompt_text = "$ "
 copybutton_line_continuation_character = "\\"
 copybutton_here_doc_delimiter = "END"
 
-html_static_path = ["site"]
+html_static_path = ["site", "../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js"]
 html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).with_name("site") / "search.js")
 html_copy_source = False

@@ -8,7 +8,7 @@ from support.pages import code_blocks
 from inferstack.check.files import check_files, spec_files
 from inferstack.check.load import load_spec
 from inferstack.format.kinds import KINDS
-from tools import example_graph, generated_files
+from tools import example_graph
 from tools.spec_reference import SHORTEST
 
 ROOT = Path(__file__).parents[1]
@@ -85,8 +85,7 @@ def test_every_kind_has_a_spec_of_a_few_lines(tag: str) -> None:
     assert len(lines) < 15
 
 
-def test_the_graph_of_the_ensemble_is_small_and_what_its_script_writes() -> None:
-    assert generated_files.stale(example_graph.generate()) == []
+def test_the_graph_of_the_ensemble_is_small() -> None:
     assert (SPAM / "scorer.onnx").stat().st_size < 2048
 
 

@@ -1,20 +1,14 @@
 """Writes the ONNX graph of docs/examples/spam: score = sigmoid(counts @ weights + bias).
 
-    python -m tools.example_graph            writes it if it has changed
-    python -m tools.example_graph --check    writes nothing, exits 1 if it is out of date
-
 The graph is a few hundred bytes of protobuf (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), written
 here without the `onnx` package: the numbers of its fields have never changed, and those used here are few.
 """
 
 import struct
-import sys
 from collections.abc import Sequence
 
-from tools import generated_files
 from tools.generated_files import ROOT, Contents
 
-COMMAND = "python -m tools.example_graph"
 GRAPH = ROOT / "docs" / "examples" / "spam" / "scorer.onnx"
 # In the order of VOCABULARY in words.py: four words of spam, four of colleagues.
 WEIGHTS = (1.5, 1.0, 2.0, 2.0, -1.0, -1.5, -1.5, -1.0)
@@ -74,11 +68,3 @@ def _varint(number: int) -> bytes:
 
 def generate() -> Contents:
     return {GRAPH: model()}
-
-
-def main(arguments: Sequence[str]) -> int:
-    return generated_files.main(COMMAND, "Regenerate the example's ONNX graph.", generate, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

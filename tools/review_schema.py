@@ -1,6 +1,6 @@
 """JSON Schema of `inferstack review --format json`, made from the classes in :mod:`inferstack.review`.
 
-`tools/update_schema.py` writes it, and a test keeps both equal.
+`tools/schemas.py` writes it, and a test keeps both equal.
 """
 
 import inspect

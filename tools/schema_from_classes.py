@@ -1,6 +1,6 @@
 """JSON Schema of the format, made from the classes in :mod:`inferstack.format`.
 
-The result is committed and shipped as ``structure.schema.json``; `tools/update_schema.py` writes it, and
+The result is committed and shipped as ``structure.schema.json``; `tools/schemas.py` writes it, and
 a test keeps both equal. msgspec turns types into a schema; this module adds the texts under the fields, our
 defaults, and AWS's enums, patterns and bounds from the catalog.
 """

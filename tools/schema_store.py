@@ -1,16 +1,23 @@
-"""The copy of the published schema for SchemaStore, from which editors take schemas by the name of a file.
+"""Makes the copy of the published schema for SchemaStore, from which editors take schemas by a file's name.
 
-Its collection asks for draft-07, which knows no `$defs`, and ignores whatever stands beside a `$ref`.
+    python -m tools.schema_store DIR    writes the copy, and the entry of SchemaStore's catalog
+
+Each release makes them from what it publishes; the repository has no copy. SchemaStore's collection asks for
+draft-07, which knows no `$defs`, and ignores whatever stands beside a `$ref`.
 https://github.com/SchemaStore/schemastore/blob/master/CONTRIBUTING.md
 """
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
-from inferstack.format.schema import JsonSchema
+from inferstack.format.schema import JsonSchema, published_schema_text
 
 NAME = "inferstack.json"
+ENTRY = "catalog-entry.json"
 _ADDRESS = f"https://json.schemastore.org/{NAME}"
-_FILES = ["*.inferstack.yaml", "*.inferstack.yml"]
+FILES = ["*.inferstack.yaml", "*.inferstack.yml"]
 """A folder like `model_specs` may be anybody's, so the name of the file has to tell."""
 _VALUES = ("enum", "const", "default", "examples")
 """Keywords whose values are no schemas."""
@@ -31,7 +38,7 @@ def catalog_entry(published: JsonSchema) -> JsonSchema:
     return {
         "name": published["title"],
         "description": published["description"],
-        "fileMatch": _FILES,
+        "fileMatch": FILES,
         "url": _ADDRESS,
     }
 
@@ -57,3 +64,15 @@ def _below(key: str, value: Any) -> Any:
             return value.replace("#/$defs/", "#/definitions/")
         case _:
             return value
+
+
+def write(folder: Path) -> None:
+    """Writes both files, from the schema of the inferstack that is installed."""
+    published = json.loads(published_schema_text())
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, made in ((NAME, for_schema_store(published)), (ENTRY, catalog_entry(published))):
+        (folder / name).write_text(json.dumps(made, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,7 +1,8 @@
 """Gives each code a page of its own on the site, ``codes/IS104.html``, and links whatever mentions it there.
 
 The pages are no files: Sphinx gets their text from :mod:`tools.code_pages`. On GitHub the same links lead to
-the list of codes, docs/codes.md.
+the list of codes, docs/codes.md. Sphinx itself cannot read a page that is no file, so other extensions write
+their pages beside ours, where tests and reviewers would meet them; nor can it link words without markup.
 """
 
 import re

@@ -4,6 +4,8 @@ On GitHub a page's link to a spec, a program or a folder shows that file. The si
 link leads to the repository on the web, whose files are at ``REPOSITORY_FILES``, such as
 ``https://git.example.com/inferstack/blob/main``; without it, to the clone that the site is made in.
 A link whose text is the name of a page's file, ``[review.md](review.md)``, shows the page's title instead.
+MyST has no settings for these: it offers such files for download, finds no folders, and knows anchors of
+headings only; it shows a title for a link without text, of which GitHub shows nothing.
 """
 
 import os

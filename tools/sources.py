@@ -7,7 +7,7 @@ machine-learning SDK, and reads exactly what is installed.
 import gzip
 import json
 from collections.abc import Mapping
-from importlib.metadata import distribution, version
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,6 @@ Json = Mapping[str, Any]
 def package_file(package: str, path: str) -> Path:
     """The path of a file or folder that an installed distribution ships."""
     return Path(str(distribution(package).locate_file(path)))
-
-
-def package_version(package: str) -> str:
-    """The installed version of a distribution, for messages."""
-    return version(package)
 
 
 def read_json(path: Path) -> Any:

@@ -1,18 +1,12 @@
-"""Keeps the JSON Schema of Triton's ``ModelConfig``, and the descriptor that it is generated from.
+"""Generates the JSON Schema of Triton's ``ModelConfig`` from the committed descriptor.
 
-    python -m tools.triton_schema                  rewrites the schema from the committed descriptor
-    python -m tools.triton_schema --wheel FILE     takes descriptor and license from a tritonclient wheel
-    python -m tools.triton_schema --check          writes nothing, exits 1 and names what is out of date
-
-Field names, enums and bounds are the descriptor's. This script adds sentences for editors, and the few
+Field names, enums and bounds are the descriptor's. This module adds sentences for editors, and the few
 places where a spec is shorter than config.pbtxt (``_with_sugar``, ``_mapping``).
 """
 
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import (
@@ -22,15 +16,10 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 
-from tools import generated_files
-from tools.generated_files import Contents
+from tools.generated_files import PACKAGE, Contents
 from tools.triton_descriptions import DESCRIPTIONS
-from tools.triton_wheel import descriptor_in_wheel, notice_of_wheel
+from tools.triton_wheel import DESCRIPTOR
 
-COMMAND = "python -m tools.triton_schema"
-PACKAGE = generated_files.ROOT / "constructs" / "inferstack"
-DESCRIPTOR = PACKAGE / "triton" / "model_config.desc"
-NOTICE = PACKAGE / "triton" / "LICENSE.model_config"
 SCHEMA = PACKAGE / "catalog" / "data" / "triton-model-config.json"
 
 ROOT = "ModelConfig"
@@ -217,26 +206,10 @@ def _fields(found: DescriptorProto | EnumDescriptorProto) -> Iterator[Field]:
         yield from found.field
 
 
-def generated(wheel: Path | None) -> Contents:
-    """The content of every file that this script generates; without a wheel, the descriptor stays."""
-    if wheel is None:
-        return {SCHEMA: render(document(DESCRIPTOR.read_bytes()))}
-    descriptor = descriptor_in_wheel(wheel)
-    return {DESCRIPTOR: descriptor, NOTICE: notice_of_wheel(wheel), SCHEMA: render(document(descriptor))}
+def generate() -> Contents:
+    return {SCHEMA: render(document(DESCRIPTOR.read_bytes()))}
 
 
 def render(schema: Schema) -> str:
     """The same bytes on every run. Properties keep the proto's order: the most important come first."""
     return json.dumps(schema, indent=1) + "\n"
-
-
-def main(arguments: Sequence[str]) -> int:
-    parser = generated_files.parser(COMMAND, "Keep Triton's ModelConfig schema up to date.")
-    parser.add_argument("--wheel", type=Path, help="tritonclient wheel to take the descriptor from")
-    options = parser.parse_args(arguments)
-    command = COMMAND if options.wheel is None else f"{COMMAND} --wheel {options.wheel}"
-    return generated_files.keep(generated(options.wheel), command, check=options.check)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,15 +1,22 @@
-"""Reads Triton's ``ModelConfig`` out of a tritonclient wheel, for ``tools.triton_schema``.
+"""Takes the descriptor of Triton's ``ModelConfig``, and its license, out of the tritonclient wheel in build/.
 
-Get the wheel with ``pip download --no-deps tritonclient``: the generated code of its gRPC half contains
+``pip download --no-deps --dest build tritonclient`` gets it: the generated code of its gRPC half contains
 ``model_config.proto`` in serialized form. It is read as data; neither gRPC nor numpy needs to be installed.
 """
 
 import ast
+import sys
 from pathlib import Path
 from zipfile import ZipFile
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
+from tools.generated_files import PACKAGE, ROOT, Contents
+
+DESCRIPTOR = PACKAGE / "triton" / "model_config.desc"
+NOTICE = PACKAGE / "triton" / "LICENSE.model_config"
+WHEELS = ROOT / "build"
+DOWNLOAD = "pip download --no-deps --dest build tritonclient"
 GENERATED_CODE = "tritonclient/grpc/model_config_pb2.py"
 
 # The wheel's license names one year of one holder; these lines are at the top of the proto itself.
@@ -45,3 +52,15 @@ def notice_of_wheel(wheel: Path) -> str:
         f"as contained in {name} {version}; catalog/data/triton-model-config.json is derived from it.\n"
         f"Both are under this license.\n\n{COPYRIGHT}{terms}\n"
     )
+
+
+def generate() -> Contents:
+    """Both files.
+
+    Raises:
+        SystemExit: There is no wheel, or more than one.
+    """
+    wheels = [*WHEELS.glob("tritonclient-*.whl")]
+    if len(wheels) != 1:
+        sys.exit(f"{len(wheels)} wheels of tritonclient in {WHEELS}, where one must be: {DOWNLOAD}")
+    return {DESCRIPTOR: descriptor_in_wheel(wheels[0]), NOTICE: notice_of_wheel(wheels[0])}

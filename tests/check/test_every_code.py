@@ -7,7 +7,7 @@ import pytest
 
 from inferstack.check.every_code import TOPICS, every_code, every_entry
 from inferstack.problems.codes import RETIRED, CodeTable
-from tools import generated_files, update_codes
+from tools import code_list
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,24 +49,9 @@ def test_every_code_that_the_source_mentions_is_listed() -> None:
     assert not missing, f"{missing}: list a new module of rules in its package's __init__.py"
 
 
-def test_the_committed_page_is_the_generated_one() -> None:
-    stale = generated_files.stale(update_codes.generate())
-    assert not stale, f"docs/codes.md is out of date, run: {update_codes.COMMAND}"
-
-
 def test_the_page_shows_every_code_once() -> None:
-    page = update_codes.page(every_code().values())
+    page = code_list.page(every_code().values())
     assert re.findall(r'^\| <a id="\w+"></a>(IS\d{3}) \|', page, re.MULTILINE) == list(every_code())
-
-
-def test_check_says_what_is_out_of_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(update_codes, "PAGE", tmp_path / "codes.md")
-    assert update_codes.main(["--check"]) == 1
-    assert capsys.readouterr().out == "codes.md is out of date, run: python -m tools.update_codes\n"
-    assert update_codes.main([]) == 0
-    assert update_codes.main(["--check"]) == 0
 
 
 def test_a_code_stands_once_in_its_table() -> None:

@@ -1,7 +1,5 @@
 """What `inferstack explain` shows for a code comes from the test cases, can be read at a glance, and exists."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 from support.wrong_models import CASES, Case as ModelCase
@@ -11,7 +9,6 @@ from inferstack.check.every_code import BOTH, RIGHT, WRONG, Example, every_code,
 from inferstack.triton.archive.entries import ARCHIVE_CODES
 from tests.check.test_wrong_specs import NOT_IN_A_TEXT
 from tests.triton.test_triton_rules import ON_DISK
-from tools import generated_files, update_examples
 from tools.spec_examples import spec_example
 from tools.triton_examples import triton_example
 
@@ -24,21 +21,6 @@ WITHOUT = {
 }
 # The smallest terminal has 24 lines, five of which are for the code, its sentence and the caption.
 MOST_LINES = 19
-
-
-def test_the_committed_examples_are_those_of_the_cases() -> None:
-    stale = generated_files.stale(update_examples.generate())
-    assert not stale, f"the examples are out of date, run: {update_examples.COMMAND}"
-
-
-def test_stale_examples_are_named_and_mended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(update_examples, "EXAMPLES_FILE", tmp_path / "examples.json")
-    assert update_examples.main(["--check"]) == 1
-    assert capsys.readouterr().out == "examples.json is out of date, run: python -m tools.update_examples\n"
-    assert update_examples.main([]) == 0
-    assert update_examples.main(["--check"]) == 0
 
 
 def test_every_code_that_a_spec_can_show_has_an_example() -> None:

@@ -11,7 +11,8 @@ from support.language_server import LanguageServer, running
 from inferstack.check.files import check_files
 from inferstack.cli import main
 from inferstack.project.answers import KIND_NAMES
-from tools.update_schema import PUBLISHED, ROOT
+from tools.generated_files import ROOT
+from tools.schemas import PUBLISHED
 
 CARELESS = ROOT / "docs" / "examples" / "careless.yaml"
 SPECS = [*sorted((ROOT / "model_specs").glob("*.yaml")), *sorted((ROOT / "tests" / "shapes").glob("*.yaml"))]

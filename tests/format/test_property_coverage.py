@@ -106,7 +106,9 @@ def test_every_writable_property_is_reachable(type_name: str, definition: str) -
     described = SHARED.get(shape, shape)
     fields = {field for block in blocks_of(described) for field in block.__struct_fields__}
     missing = sorted(writable(type_name, definition) - fields - written)
-    assert not missing, f"add {missing} to {where_to_add(described)}, then run python -m tools.update_schema"
+    assert not missing, (
+        f"add {missing} to {where_to_add(described)}, then run python -m tools.generate schema"
+    )
 
 
 def test_where_to_add_a_property_is_said_by_name() -> None:

@@ -19,10 +19,10 @@ from inferstack.format.base import Block, with_subclasses
 from inferstack.format.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.source.document import read_document
-from tools import generated_files, update_schema
+from tools.generated_files import ROOT
 from tools.schema_from_classes import generate_schema
+from tools.schemas import PUBLISHED, REFERENCE
 from tools.spec_places import FOLDERS
-from tools.update_schema import PUBLISHED
 
 SPECS = sorted((Path(__file__).parents[2] / "model_specs").glob("*.yaml"))
 EXAMPLES = ("bert-large", "dali-inception", "resnet-mme", "travel-chat")
@@ -38,24 +38,6 @@ def properties() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for name, definition in shipped_schema()["$defs"].items():
         for key, schema in definition.get("properties", {}).items():
             yield name, key, schema
-
-
-def test_what_is_committed_is_what_is_generated() -> None:
-    stale = generated_files.stale(update_schema.generate())
-    assert not stale, f"{', '.join(path.name for path in stale)} out of date, run: {update_schema.COMMAND}"
-
-
-def test_check_names_what_is_out_of_date_and_a_run_mends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(update_schema, "STRUCTURE", tmp_path / "schema.json")
-    monkeypatch.setattr(update_schema, "PUBLISHED", tmp_path / "published.json")
-    monkeypatch.setattr(update_schema, "REFERENCE", tmp_path / "docs" / "spec.md")
-    assert update_schema.main(["--check"]) == 1
-    assert "schema.json is out of date, run: python -m tools.update_schema" in capsys.readouterr().out
-    assert not list(tmp_path.iterdir())
-    assert update_schema.main([]) == 0
-    assert update_schema.main(["--check"]) == 0
 
 
 def test_no_pattern_has_classes_that_are_wider_in_python_than_in_an_editor() -> None:
@@ -213,14 +195,14 @@ def test_every_kind_has_its_branch() -> None:
 
 
 def test_the_contents_of_the_reference_name_each_section_once() -> None:
-    page = update_schema.REFERENCE.read_text("utf-8")
+    page = REFERENCE.read_text("utf-8")
     contents = page.partition("## Contents\n")[2].partition("\n## ")[0]
     headings = re.findall(r"^## (\w[\w ]*)$", page, re.MULTILINE)
     assert sorted(["Contents", *re.findall(r"\[([^]]+)\]\(#", contents)]) == sorted(headings)
 
 
 def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
-    page = update_schema.REFERENCE.read_text("utf-8")
+    page = REFERENCE.read_text("utf-8")
     anchors = set(re.findall(r'<a id="([^"]+)">', page))
     headings = re.findall(r"^## (\w[\w ]*)$", page, re.MULTILINE)
     anchors |= {heading.lower().replace(" ", "-") for heading in headings}
@@ -248,25 +230,25 @@ def has(value: Any, way: str) -> bool:
 
 
 def test_every_example_of_the_reference_is_in_the_file_that_it_names() -> None:
-    page = update_schema.REFERENCE.read_text("utf-8")
+    page = REFERENCE.read_text("utf-8")
     found = re.findall(r"^Example: `([^`]+)` in \[[^]]+\]\(\.\./([^)]+)\)$", page, re.MULTILINE)
     for way, file in found:
-        assert has(read_document(update_schema.ROOT / file).data, way), f"{file}: {way}"
+        assert has(read_document(ROOT / file).data, way), f"{file}: {way}"
     ways = {way for way, _ in found}
     assert {"variant.serverless_config", "endpoint_config.async_inference_config"} <= ways
 
 
 def test_every_spec_that_comes_along_is_an_example_of_its_kind() -> None:
-    page = update_schema.REFERENCE.read_text("utf-8")
-    files = [file for folder in FOLDERS for file in (update_schema.ROOT / folder).glob("*.yaml")]
+    page = REFERENCE.read_text("utf-8")
+    files = [file for folder in FOLDERS for file in (ROOT / folder).glob("*.yaml")]
     for file in files:
         kind = read_document(file).data["kind"]
         (listed,) = re.findall(rf"^- `{kind}`: (.*(?:\n  .*)*)", page, re.MULTILINE)
-        assert f"[{file.name}](../{file.relative_to(update_schema.ROOT).as_posix()})" in listed
+        assert f"[{file.name}](../{file.relative_to(ROOT).as_posix()})" in listed
 
 
 def test_the_reference_of_a_kind_begins_with_what_a_reader_comes_for() -> None:
-    page = update_schema.REFERENCE.read_text("utf-8")
+    page = REFERENCE.read_text("utf-8")
     keys = [re.findall(r"^\| \*?\*?`(\w+)`", part, re.MULTILINE) for part in page.split("\n## ")]
     kinds = [found[:5] for found in keys if {"kind", "endpoint_name"} <= {*found}]
     assert kinds == [

@@ -18,8 +18,8 @@ from inferstack.format.schema import kind_definitions, published_schema_text, sh
 from inferstack.problems import Severity, SpecError
 from inferstack.source.document import read_document
 from tools.editor_help import conditions, values
+from tools.generated_files import ROOT
 from tools.schema_for_editors import for_editors
-from tools.update_schema import ROOT
 
 SPECS = [
     file

@@ -1,6 +1,6 @@
 """The search comes as close to the best as the whole grid does, in a fraction of its measurements.
 
-The grids were measured on a real Triton by `tools/measure_grids.py`.
+The grids were measured on a real Triton by `tools/measured_grids.py`.
 """
 
 import math
@@ -14,7 +14,7 @@ from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration
 from inferstack.triton.model import TritonModel
 from tests.support.measured_models import MODELS
-from tools.measure_grids import GRIDS, PROCESSORS, USERS, read_grid
+from tools.measured_grids import GRIDS, PROCESSORS, USERS, read_grid
 
 BACKENDS = {"model.py": "python", "model.onnx": "onnxruntime", "model.pt": "pytorch"}
 BASE = (Configuration(), 1)

@@ -153,16 +153,3 @@ def test_pre_commit_accepts_its_configuration(init: Any) -> None:
     program = (Path(sys.executable).parent / "pre-commit", "validate-config", ".pre-commit-config.yaml")
     done = subprocess.run(program, cwd=init(), capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_the_copies_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.update_project", "--check"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}/constructs"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "")

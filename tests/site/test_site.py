@@ -78,6 +78,14 @@ def test_the_site_needs_no_network(site: Path) -> None:
     assert (site / "_static" / "mermaid.tiny.js").stat().st_size > 1_000_000
 
 
+def test_a_diagram_is_text_for_the_script_that_only_its_page_loads(site: Path) -> None:
+    (fence,) = re.findall(r"```mermaid\n(.+?)\n```", (DOCS / "design.md").read_text("utf-8"), re.DOTALL)
+    (diagram,) = lxml.html.parse(site / "design.html").xpath("//pre[contains(@class, 'mermaid')]")
+    assert (diagram.text_content().strip(), len(diagram)) == (fence, 0)
+    loading = {page.name for page in site.glob("*.html") if "_static/mermaid" in str(parsed(page).loaded)}
+    assert loading == {"design.html"}
+
+
 def test_files_are_shown_by_the_repository(site: Path) -> None:
     found = parsed(site / "spec.html").links
     assert "https://git.example.com/acme/blob/main/model_specs/bert-large.yaml" in found

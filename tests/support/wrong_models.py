@@ -12,7 +12,7 @@ A case is the `triton` block of two specs at once:
 wrong one, and the end of its path in the spec; at the end of a line, also that it must be reported for this line.
 Nothing else may be reported, and nothing at all for the right one.
 
-From the cases, `tools/update_examples.py` makes what `inferstack explain` shows: the one with `===` before its title,
+From the cases, `tools/code_examples.py` makes what `inferstack explain` shows: the one with `===` before its title,
 or else the shortest of a code. Macros that both sides have are left out there, so they hold what does not matter.
 """
 

@@ -14,7 +14,7 @@ A case edits a base spec of `check/wrong_specs/bases`:
 must be reported there, and nothing else may be reported. A right case reports nothing; its codes are those of its
 wrong neighbors. The right side of a wrong case is its base, or has the lines with `>` if the case has any.
 
-From wrong cases, `tools/update_examples.py` makes what `inferstack explain` shows: the lines of a case, with those
+From wrong cases, `tools/code_examples.py` makes what `inferstack explain` shows: the lines of a case, with those
 that stay, below the keys that lead to them. A case with `shown` instead of `wrong` is the example of its code; for
 all other codes, it is the shortest case.
 """

@@ -11,9 +11,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from tools import triton_schema
+from tools.triton_wheel import DESCRIPTOR as DESCRIPTOR_FILE
 
 SPECS = Path(__file__).parents[2] / "model_specs"
-DESCRIPTOR = triton_schema.DESCRIPTOR.read_bytes()
+DESCRIPTOR = DESCRIPTOR_FILE.read_bytes()
 DOCUMENT = triton_schema.document(DESCRIPTOR)
 VALIDATOR = Draft202012Validator({"$ref": "#/$defs/TritonModelConfig", **DOCUMENT})
 

@@ -1,4 +1,4 @@
-"""The maintainer's script keeps descriptor, license and schema consistent, and refuses to guess."""
+"""Descriptor, license and schema of Triton's models are consistent, and what makes them refuses to guess."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -8,7 +8,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from tools import triton_descriptions, triton_schema, triton_wheel
 
-DESCRIPTOR = triton_schema.DESCRIPTOR.read_bytes()
+DESCRIPTOR = triton_wheel.DESCRIPTOR.read_bytes()
 
 
 @pytest.fixture
@@ -16,16 +16,6 @@ def wheel(tmp_path: Path) -> Path:
     """A wheel with generated code like tritonclient's, around the committed descriptor."""
     code = f"import nothing_of_this_is_run\npool.AddSerializedFile({DESCRIPTOR!r})"
     return make_wheel(tmp_path, code)
-
-
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the committed files for the script to work on."""
-    for name in ("DESCRIPTOR", "NOTICE", "SCHEMA"):
-        copy = tmp_path / getattr(triton_schema, name).name
-        copy.write_bytes(getattr(triton_schema, name).read_bytes())
-        monkeypatch.setattr(triton_schema, name, copy)
-    return tmp_path
 
 
 def make_wheel(folder: Path, code: str) -> Path:
@@ -36,42 +26,19 @@ def make_wheel(folder: Path, code: str) -> Path:
     return path
 
 
-def test_check_passes_on_what_is_committed() -> None:
-    assert triton_schema.main(["--check"]) == 0
-
-
-def test_check_names_a_stale_file_and_leaves_it_alone(
-    house: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    triton_schema.SCHEMA.write_text("{}\n")
-    assert triton_schema.main(["--check"]) == 1
-    assert "triton-model-config.json" in capsys.readouterr().out
-    assert triton_schema.SCHEMA.read_text() == "{}\n"
-
-
-def test_check_notices_a_missing_file(house: Path) -> None:
-    triton_schema.SCHEMA.unlink()
-    assert triton_schema.main(["--check"]) == 1
-
-
-def test_a_run_mends_what_check_complains_about(house: Path) -> None:
-    committed = triton_schema.SCHEMA.read_bytes()
-    triton_schema.SCHEMA.write_text("{}\n")
-    assert triton_schema.main([]) == 0
-    assert triton_schema.SCHEMA.read_bytes() == committed
-
-
 def test_a_wheel_yields_the_committed_descriptor_without_running_its_code(wheel: Path) -> None:
     assert triton_wheel.descriptor_in_wheel(wheel) == DESCRIPTOR
 
 
-def test_a_run_with_a_wheel_writes_descriptor_notice_and_schema(house: Path, wheel: Path) -> None:
-    for name in ("DESCRIPTOR", "NOTICE", "SCHEMA"):
-        getattr(triton_schema, name).write_text("old")
-    assert triton_schema.main(["--check", "--wheel", str(wheel)]) == 1
-    assert triton_schema.main(["--wheel", str(wheel)]) == 0
-    assert triton_schema.main(["--check", "--wheel", str(wheel)]) == 0
-    assert triton_schema.DESCRIPTOR.read_bytes() == DESCRIPTOR
+def test_the_one_wheel_in_the_folder_is_taken(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(triton_wheel, "WHEELS", wheel.parent)
+    assert triton_wheel.generate() == {
+        triton_wheel.DESCRIPTOR: DESCRIPTOR,
+        triton_wheel.NOTICE: triton_wheel.notice_of_wheel(wheel),
+    }
+    wheel.with_name("tritonclient-9.8.8-py3-none-any.whl").touch()
+    with pytest.raises(SystemExit, match=f"2 wheels .*: {triton_wheel.DOWNLOAD}"):
+        triton_wheel.generate()
 
 
 def test_the_notice_gives_origin_holders_and_terms(wheel: Path) -> None:
@@ -81,7 +48,7 @@ def test_the_notice_gives_origin_holders_and_terms(wheel: Path) -> None:
 
 
 def test_the_descriptor_has_its_license_beside_it() -> None:
-    assert "Redistribution and use in source and binary forms" in triton_schema.NOTICE.read_text()
+    assert "Redistribution and use in source and binary forms" in triton_wheel.NOTICE.read_text()
 
 
 def test_generated_code_of_another_make_is_an_error(tmp_path: Path) -> None:

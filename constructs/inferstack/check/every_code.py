@@ -1,6 +1,6 @@
 """Every code that a problem can have, with an example, for `inferstack explain` and docs/codes.md.
 
-`tools/update_examples.py` generates the examples from the test cases, so each of them has been tested.
+`tools/code_examples.py` generates the examples from the test cases, so each of them has been tested.
 """
 
 from collections.abc import Iterator

@@ -9,7 +9,7 @@
 The folder `files` holds the files as they are written, but for marks such as ``@{region}``: those in
 `always`, and those of the kind and of the CI system. `dot_` stands for a dot at the beginning of a name, and
 `.in` keeps programs from being taken for modules of this package. Those that repeat another file of the
-repository are copied by `python -m tools.update_project`.
+repository are copied by `python -m tools.generate project`.
 
 copier would update a project by merging, but it needs the templates in a git repository with a tag for each
 version, git on the user's machine and, to update, the network; and it brings a dozen packages (Jinja,

@@ -1,16 +1,12 @@
 """Lists what the templates of the examples, of the shapes and of the rules' bases consist of, so that a
 review shows each new or lost property.
 
-    python -m tools.update_templates            writes the list if it has changed
-    python -m tools.update_templates --check    writes nothing, exits 1 if it is out of date
-
 Each line is there once, whichever templates have it: what a stack has by logical id, and what the resources
 of a type have by property. Whole templates would be far longer, and nobody would read them.
 """
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +15,8 @@ from inferstack.check.load import load_spec
 from inferstack.resolve import resolve_template
 from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names
-from tools import generated_files
-from tools.generated_files import Contents
+from tools.generated_files import ROOT, Contents
 
-COMMAND = "python -m tools.update_templates"
-ROOT = generated_files.ROOT
 TEMPLATES_FILE = ROOT / "tests" / "resolve" / "templates.txt"
 FOLDERS = ("model_specs", "tests/shapes", "tests/check/wrong_specs/bases")
 
@@ -92,11 +85,3 @@ def _lines(path: str, value: Any) -> Iterator[str]:
 
 def _is_function(value: dict[str, Any]) -> bool:
     return len(value) == 1 and next(iter(value)).startswith(("Ref", "Fn::"))
-
-
-def main(arguments: Sequence[str]) -> int:
-    return generated_files.main(COMMAND, "Regenerate the list of properties.", generate, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

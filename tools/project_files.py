@@ -1,8 +1,5 @@
 """Copies into the package what `inferstack init` writes and another file of the repository says already.
 
-    python -m tools.update_project            writes what has changed
-    python -m tools.update_project --check    writes nothing, exits 1 and names what is out of date
-
 The pipelines come from docs/pipelines, the specs from docs/examples/kinds, the hook from
 .pre-commit-hooks.yaml, and the CDK CLI is the one that the tests deploy with. Marks like ``@{region}`` are
 filled in by :mod:`inferstack.project`.
@@ -10,18 +7,15 @@ filled in by :mod:`inferstack.project`.
 
 import json
 import re
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
 
 from inferstack.facts.kinds import KINDS
 from inferstack.project.files import FILES
-from tools import generated_files
 from tools.generated_files import ROOT, Contents
 
-COMMAND = "python -m tools.update_project"
 _PIPELINES = ROOT / "docs" / "pipelines"
 _KINDS = ROOT / "docs" / "examples" / "kinds"
 _ALWAYS = FILES / "always"
@@ -140,12 +134,3 @@ def hook() -> Iterator[tuple[Path, str]]:
 
 def generate() -> Contents:
     return dict((*pipelines(), *specs(), *cdk_cli(), *hook()))
-
-
-def main(arguments: Sequence[str]) -> int:
-    description = "Copy what a new project gets from the rest of the repository into the package."
-    return generated_files.main(COMMAND, description, generate, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,13 +1,9 @@
 """Chooses among the wrong specs and models of the tests the examples that `inferstack explain` shows.
 
-    python -m tools.update_examples            writes them if they have changed
-    python -m tools.update_examples --check    writes nothing, exits 1 if they are out of date
-
 Of the cases that break one rule and no other: the one that is there to be shown, or else the shortest.
 """
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -17,12 +13,9 @@ from inferstack.check.rules import RULES
 from inferstack.format.kinds import ModelSpec
 from tests.support.wrong_models import CASES, expected
 from tests.support.wrong_specs import WRONG as WRONG_SPECS, marks
-from tools import generated_files
 from tools.generated_files import Contents
 from tools.spec_examples import spec_example
 from tools.triton_examples import WIDTH, triton_example
-
-COMMAND = "python -m tools.update_examples"
 
 
 class _Candidate(NamedTuple):
@@ -73,11 +66,3 @@ def _only_one(codes: Iterable[str]) -> str | None:
 def generate() -> Contents:
     text = msgspec.json.format(msgspec.json.encode(chosen()), indent=1).decode()
     return {EXAMPLES_FILE: f"{text}\n"}
-
-
-def main(arguments: Sequence[str]) -> int:
-    return generated_files.main(COMMAND, "Regenerate the examples of codes.", generate, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,13 +1,12 @@
 """Measures whole grids of configurations, so that tests can tell how close a search comes to the best.
 
-    python -m tools.measure_grids [NAME ...]
-
 Takes some minutes for each model, on a machine that does nothing else, or with `nice -n -20`. Written again
 only when the models of `tests/support/measured_models.py` change. A second run keeps the higher rate of each
 configuration, since other work on the machine only lowers it.
 """
 
 import csv
+import io
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,8 +20,8 @@ from inferstack.triton.measuring.configurations import Configuration
 from inferstack.triton.measuring.serving import serving
 from tests.support.measured_models import MODELS, Small
 from tests.support.rehearsal import SERVER_PYTHON
+from tools.generated_files import ROOT, Contents
 
-ROOT = Path(__file__).parents[1]
 GRIDS = ROOT / "tests" / "measure" / "grids"
 USERS = (1, 4, 16, 64)
 PROCESSORS = 2
@@ -32,13 +31,15 @@ _PACE = Pace(window=1.0, longest=6.0)
 Grid = dict[tuple[Configuration, int], tuple[float, float]]
 
 
-def main() -> None:
-    """Measures the named models, or all."""
-    for name in sys.argv[1:] or MODELS:
+def generate() -> Contents:
+    """The grid of each model."""
+    contents = {}
+    for name, model in MODELS.items():
         file = GRIDS / f"{name}.csv"
         known = read_grid(file) if file.is_file() else {}
-        found = measured(MODELS[name], name)
-        write_grid(file, {key: max(it, known.get(key, it)) for key, it in found.items()})
+        found = measured(model, name)
+        contents[file] = in_csv({key: max(it, known.get(key, it)) for key, it in found.items()})
+    return contents
 
 
 def measured(model: Small, name: str) -> Grid:
@@ -65,17 +66,11 @@ def read_grid(file: Path) -> Grid:
     return {(Configuration(*map(int, row[:4])), int(row[4])): (row[5], row[6]) for row in rows}
 
 
-def write_grid(file: Path, grid: Grid) -> None:
-    """Writes a grid into its file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w", encoding="utf-8", newline="") as text:
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        for (it, users), (rate, latency) in grid.items():
-            rows.writerow(
-                [it.batch, it.delay, it.instances, it.threads, users, f"{rate:.5g}", f"{latency:.5g}"]
-            )
-
-
-if __name__ == "__main__":
-    main()
+def in_csv(grid: Grid) -> str:
+    """The text of a grid's file."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for (it, users), (rate, latency) in grid.items():
+        rows.writerow([it.batch, it.delay, it.instances, it.threads, users, f"{rate:.5g}", f"{latency:.5g}"])
+    return text.getvalue()

@@ -1,24 +1,18 @@
 """Lists what the rules say about the wrong specs of the tests, so that a review shows each new wording.
 
-    python -m tools.update_messages            writes the list if it has changed
-    python -m tools.update_messages --check    writes nothing, exits 1 if it is out of date
-
 Each message is there once, whichever cases get it.
 """
 
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from inferstack.check.files import check_files
 from inferstack.check.rules import RULES
 from tests.support.wrong_specs import WRONG
-from tools import generated_files
-from tools.generated_files import Contents
+from tools.generated_files import ROOT, Contents
 
-COMMAND = "python -m tools.update_messages"
-MESSAGES_FILE = generated_files.ROOT / "tests" / "check" / "messages.txt"
+MESSAGES_FILE = ROOT / "tests" / "check" / "messages.txt"
 
 
 def generate() -> Contents:
@@ -33,11 +27,3 @@ def _said(file: Path) -> Iterator[str]:
         file.write_text(case.text(), "utf-8")
         found = (it for it in check_files([file]) if it.code in RULES)
         yield from (f"{it.code} {'.'.join(map(str, it.path))}: {it.message}; {it.fix}" for it in found)
-
-
-def main(arguments: Sequence[str]) -> int:
-    return generated_files.main(COMMAND, "Regenerate the list of messages.", generate, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
