@@ -18,7 +18,7 @@ from inferstack.cli import main
 from inferstack.cli.review import as_json
 from inferstack.cli.review.markdown import LONGEST, markdown
 from inferstack.cli.review.text import text
-from inferstack.endpoint.data import Place
+from inferstack.endpoint.place import Place
 from inferstack.problems import on_one_line
 from inferstack.review import Finding, Quota, Review, review
 
@@ -234,7 +234,7 @@ def test_a_comment_fits_whatever_is_long(tmp_path: Path) -> None:
         name="ml.g5.xlarge for endpoint usage",
         account=None,
         region="us-east-1",
-        instances=1,
+        needed=1,
         while_updating=2,
         endpoints=(found.endpoints[0].key,),
     )
@@ -252,7 +252,7 @@ def test_a_picture_shows_endpoints_variants_and_components() -> None:
     assert picture == [
         "flowchart LR\n"
         '  e0(["travel-chat"])\n'
-        '  e0v0["AllTraffic: 1 to 4 x ml.g5.12xlarge"]\n'
+        '  e0v0["AllTraffic: 1 to 4 x ml.g5.12xlarge #40;2 at the start#41;"]\n'
         "  e0 --> e0v0\n"
         '  e0v0 --> e0v0c0["llama2-europe: 0 to 4 copies #40;1 at the start#41;"]\n'
         '  e0v0 --> e0v0c1["llama2-america: 0 to 4 copies #40;1 at the start#41;"]\n'

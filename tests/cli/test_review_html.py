@@ -23,9 +23,8 @@ from support.reviews import CASES, PRICES, ROOT, all_examples, example_review
 from inferstack.cli import main
 from inferstack.cli.review import words
 from inferstack.cli.review.html import as_html, bars, source_url
-from inferstack.endpoint.counts import InstanceCounts
-from inferstack.endpoint.data import Needs
-from inferstack.endpoint.units import counted
+from inferstack.endpoint.components import Needs
+from inferstack.endpoint.counts import Counts, counted
 from inferstack.review import Review, review
 
 URL = source_url("https://git.example.com/acme/blob/main/{file}#L{line}")
@@ -128,7 +127,7 @@ def test_a_small_page_reads_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         Path(name).mkdir()
         Path(name, "one.yaml").write_text(yaml.safe_dump(data))
     html = as_html(review("specs", "base", region="us-east-1"))
-    assert said(html, "//h1") == ["\u25b2 1 warning to weigh"]
+    assert said(html, "//h1") == ["\u2713 No errors, no warnings"]
     assert said(html, "//dl[@class='tiles']/div") == [
         "1 endpoint updated1",
         "Instances, always from 2 \u2192 to 3",
@@ -215,14 +214,14 @@ def test_a_copy_that_never_fits_is_drawn_beyond_the_instance() -> None:
 @pytest.mark.parametrize(
     ("counts", "update", "squares", "each"),
     [
-        (InstanceCounts(2, 2, 2), 0, {"always": 2}, 1),
-        (InstanceCounts(1, 2, 4), 4, {"always": 1, "start": 1, "most": 2, "update": 4}, 1),
-        (InstanceCounts(0, 0, 3), 0, {"most": 3}, 1),
-        (InstanceCounts(100, 100, 500), 0, {"always": 20, "most": 80}, 5),
+        (Counts(2, 2, 2), 0, {"always": 2}, 1),
+        (Counts(1, 2, 4), 4, {"always": 1, "start": 1, "most": 2, "update": 4}, 1),
+        (Counts(0, 0, 3), 0, {"most": 3}, 1),
+        (Counts(100, 100, 500), 0, {"always": 20, "most": 80}, 5),
     ],
 )
 def test_instances_are_squares_in_a_row(
-    counts: InstanceCounts, update: int, squares: dict[str, int], each: int
+    counts: Counts, update: int, squares: dict[str, int], each: int
 ) -> None:
     [one] = example_review("travel-chat").endpoints
     assert one.after is not None
@@ -236,13 +235,13 @@ def test_instances_are_squares_in_a_row(
 @pytest.mark.parametrize(
     ("counts", "text"),
     [
-        (InstanceCounts(1, 1, 1), "1 copy"),
-        (InstanceCounts(2, 2, 2), "2 copies"),
-        (InstanceCounts(1, 1, 4), "1 to 4 copies"),
-        (InstanceCounts(0, 2, 4), "0 to 4 copies (2 at the start)"),
+        (Counts(1, 1, 1), "1 copy"),
+        (Counts(2, 2, 2), "2 copies"),
+        (Counts(1, 1, 4), "1 to 4 copies"),
+        (Counts(0, 2, 4), "0 to 4 copies (2 at the start)"),
     ],
 )
-def test_counts_are_said_as_people_say_them(counts: InstanceCounts, text: str) -> None:
+def test_counts_are_said_as_people_say_them(counts: Counts, text: str) -> None:
     assert counted(counts, "copy", "copies") == text
 
 

@@ -17,8 +17,8 @@ from support.updating import template_of
 import inferstack.review
 from inferstack.catalog.metrics import PREDEFINED_SCALING_METRICS
 from inferstack.check.files import load_specs
-from inferstack.endpoint.data import Placement, Serverless
-from inferstack.endpoint.fleets import serverless_text
+from inferstack.endpoint.components import Placement
+from inferstack.endpoint.fleets import Serverless
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.endpoint.permissions import _WORDS, few
 from inferstack.endpoint.scaling import PREDEFINED
@@ -107,11 +107,15 @@ def test_costs_are_exact() -> None:
     assert (cost.currency, cost.unpriced) == ("USD", ())
 
 
-def test_what_has_no_price_is_named_and_makes_no_sum() -> None:
+def test_what_has_no_price_is_named_and_missing_in_the_sum() -> None:
     [total] = [it for it in all_examples().totals if it.is_sum]
-    assert total.cost.per_hour is None
+    assert total.cost.per_hour is not None
+    priced = [
+        it.after.cost.per_hour for it in all_examples().endpoints if it.after and it.after.cost.per_hour
+    ]
+    assert total.cost.per_hour.max == sum(it.max for it in priced)
     assert total.cost.unpriced == ("ml.g6e.2xlarge",)
-    ends = [it.after.cost.instance_hours.max for it in all_examples().endpoints if it.after is not None]
+    ends = [it.after.cost.instance_hours.max or 0 for it in all_examples().endpoints if it.after is not None]
     assert total.cost.instance_hours.max == sum(ends)
 
 
@@ -127,7 +131,7 @@ def test_quotas_are_summed_by_account_and_region() -> None:
     write_spec(Path("specs/b.yaml"), spec("b", autoscaling=scaled))
     write_spec(Path("specs/c.yaml"), spec("c", env={"account": "111122223333"}))
     quotas = review("specs", region="us-east-1").quotas
-    assert [(it.name, it.account, it.region, it.instances, it.while_updating) for it in quotas] == [
+    assert [(it.name, it.account, it.region, it.needed, it.while_updating) for it in quotas] == [
         ("ml.g5.12xlarge for endpoint usage", None, "us-east-1", 7, 14),
         ("ml.g5.12xlarge for endpoint usage", "111122223333", "us-east-1", 2, 4),
     ]
@@ -140,7 +144,7 @@ def test_a_rolling_update_needs_one_batch_more() -> None:
     Path("specs").mkdir()
     write_spec(Path("specs/a.yaml"), spec("a", endpoint=config, variant={"initial_instance_count": 5}))
     [quota] = review("specs").quotas
-    assert (quota.instances, quota.while_updating) == (5, 8)
+    assert (quota.needed, quota.while_updating) == (5, 8)
 
 
 def test_only_what_is_updated_is_doubled() -> None:
@@ -149,7 +153,7 @@ def test_only_what_is_updated_is_doubled() -> None:
         write_spec(Path(name, "a.yaml"), spec("a"))
         write_spec(Path(name, "b.yaml"), spec("b", model={"environment": {"A": name}}))
     [quota] = review("specs", "base").quotas
-    assert (quota.instances, quota.while_updating, quota.endpoints) == (4, 6, ("a", "b"))
+    assert (quota.needed, quota.while_updating, quota.endpoints) == (4, 6, ("a", "b"))
 
 
 def needed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[int, int]]:
@@ -158,7 +162,7 @@ def needed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[int
         Path(name).mkdir()
         write_spec(Path(name, "a.yaml"), spec("a", variant=variant))
     quotas = review("specs", "base").quotas
-    return {it.name.split()[0]: (it.instances, it.while_updating) for it in quotas}
+    return {it.name.split()[0]: (it.needed, it.while_updating) for it in quotas}
 
 
 def test_a_fleet_of_a_fixed_size_begins_with_its_new_one() -> None:
@@ -179,7 +183,7 @@ def test_a_fleet_that_scales_has_its_new_limits_only_after_an_update(most: int, 
         image = {"environment": {"A": name}}
         write_spec(Path(name, "a.yaml"), spec("a", autoscaling=scaling, model=image))
     reviewed = review("specs", "base")
-    assert [(it.instances, it.while_updating) for it in reviewed.quotas] == [(most, meanwhile)]
+    assert [(it.needed, it.while_updating) for it in reviewed.quotas] == [(most, meanwhile)]
     assert any("up to 4 more ml.g5.12xlarge" in it.message for it in reviewed.findings)
 
 
@@ -414,11 +418,8 @@ def test_what_scaling_aims_at_is_said_in_words(policy: dict[str, Any], said: str
 
 
 def test_serverless_settings_that_only_the_deployment_knows_are_said_to_be_unknown() -> None:
-    assert (
-        serverless_text(Serverless(None, 20, None))
-        == "serverless, an unknown number of MB, 20 requests at once"
-    )
-    assert serverless_text(Serverless(2048, 20, 2)).endswith("20 requests at once, 2 of them always ready")
+    assert Serverless(None, 20, None).sentence == "serverless, an unknown number of MB, 20 requests at once"
+    assert Serverless(2048, 20, 2).sentence.endswith("20 requests at once, 2 of them always ready")
 
 
 def test_where_no_connection_leads_anywhere_the_internet_is_not_named() -> None:

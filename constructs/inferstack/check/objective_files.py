@@ -122,7 +122,7 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
 
     (path, variant), demand = fleet[0], demand_of(objective)
     type_ = variant.instance_type
-    if type_ is None or any(map(is_opaque, (type_, counts.start, counts.max))):
+    if type_ is None or is_opaque(type_) or counts.start is None or counts.max is None:
         return None
     scaling_path, _, scaling = next(iter(variant_scalings(spec)), ((), variant, None))
     rows = list(_measured_on(type_, spec, document))

@@ -14,7 +14,7 @@ from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
 from inferstack.cli.terminal import painted, table, tell
-from inferstack.endpoint.counts import InstanceCounts
+from inferstack.endpoint.counts import Counts
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
@@ -33,7 +33,7 @@ class Row(msgspec.Struct, frozen=True):
     kind: str
     region: str | None
     resources: int
-    instances: InstanceCounts | None
+    instances: Counts | None
     instance_types: tuple[str, ...]
     alarms: int
 

@@ -66,7 +66,8 @@ def _measured_instances(spec: ModelSpec) -> tuple[str | None, int]:
     """The only instance type of a spec, and how many instances start."""
     types = {name for _, variant in every_variant(spec) for name in instance_types(variant)}
     counts = instance_counts(spec)
-    return types.pop() if len(types) == 1 else None, max(1, 1 if counts is None else counts.start)
+    start = None if counts is None else counts.start
+    return types.pop() if len(types) == 1 else None, max(1, start or 1)
 
 
 def _complaints(job: str, ended: Ended) -> Iterator[str]:

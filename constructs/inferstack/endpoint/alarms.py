@@ -7,10 +7,35 @@ import msgspec
 
 from inferstack.catalog.resource_types import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.endpoint import units
-from inferstack.endpoint.data import Alarm, Fleet
 from inferstack.endpoint.deployed import Properties, entries, mapping, shown
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
 from inferstack.problems.words import listed
+
+
+class Alarm(msgspec.Struct, frozen=True, kw_only=True):
+    """An alarm on a metric, or on other alarms."""
+
+    logical_id: str
+    """Its name in the template."""
+    of: str
+    """The part of the endpoint that it watches."""
+    metric: str
+    """The metric, or `an expression`, or `other alarms`."""
+    threshold: str
+    """The threshold in units that people use."""
+    when: str
+    """When it goes off, without what it watches."""
+    tells: str
+    """How many it tells."""
+    sentence: str
+    """All of it in words."""
+    actions: int
+    """How many topics or other actions it calls when it goes off."""
+    place: Place
+    """Where the spec has it."""
+
 
 _MOVES = {
     "GreaterThanOrEqualToThreshold": "reaches",

@@ -3,21 +3,43 @@
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from inferstack.catalog.resource_types import CONFIG_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.data import Container
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack, readable
+
+
+class RunningContainer(msgspec.Struct, frozen=True, kw_only=True):
+    """What runs: an image with its files."""
+
+    name: str
+    """Name of the model, container or component; of the variant that hosts a model which exists already."""
+    image: str | None
+    """URI of the image; none for an adapter, or a model package."""
+    weights: str | None
+    """URL of the model files."""
+    digest: str | None
+    """SHA-256 of the files, or its beginning, where the URL or the lock has it."""
+    model_package: str | None = None
+    """Version of the model registry, where it says what runs."""
+    model: str | None = None
+    """Name of a model that exists already, where that runs."""
+    place: Place
+    """Where the spec has it."""
+
 
 _DIGEST = re.compile(r"(?<![0-9a-z])sha256-([0-9a-f]{16})(?=\.tar\.gz$|/$)")
 
 
-def containers(stack: Stack) -> tuple[Container, ...]:
+def containers(stack: Stack) -> tuple[RunningContainer, ...]:
     """Every container: of models first, then of components; then models that exist already."""
     return (*_of_models(stack), *_of_components(stack), *_existing(stack))
 
 
-def _of_models(stack: Stack) -> Iterator[Container]:
+def _of_models(stack: Stack) -> Iterator[RunningContainer]:
     for logical_id, model in stack.of_type(MODEL_TYPE).items():
         if "PrimaryContainer" in model:
             primary = mapping(model["PrimaryContainer"])
@@ -29,11 +51,11 @@ def _of_models(stack: Stack) -> Iterator[Container]:
             yield _container(stack, title, it, (logical_id, ("Containers", index)))
 
 
-def _existing(stack: Stack) -> Iterator[Container]:
+def _existing(stack: Stack) -> Iterator[RunningContainer]:
     """The models that the stack names and does not make."""
     for name, value, at in (*_named_by_variants(stack), *_named_by_components(stack)):
         if value is not None and not _is_made(stack, value):
-            yield Container(
+            yield RunningContainer(
                 name=name,
                 image=None,
                 weights=None,
@@ -81,7 +103,7 @@ def _is_made(stack: Stack, name: object) -> bool:
             return False
 
 
-def _of_components(stack: Stack) -> Iterator[Container]:
+def _of_components(stack: Stack) -> Iterator[RunningContainer]:
     for title, specification, (logical_id, path) in _specifications(stack):
         if "Container" in specification:
             container = mapping(specification["Container"])
@@ -114,10 +136,12 @@ def _at(properties: Properties, path: PropertyPath) -> Properties:
             return {}
 
 
-def _container(stack: Stack, name: str, container: Properties, at: tuple[str, PropertyPath]) -> Container:
+def _container(
+    stack: Stack, name: str, container: Properties, at: tuple[str, PropertyPath]
+) -> RunningContainer:
     url = weights_of(container)
     image, package = container.get("Image"), container.get("ModelPackageName")
-    return Container(
+    return RunningContainer(
         name=name,
         image=None if image is None else readable(image),
         weights=url,

@@ -24,7 +24,7 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)(\.[A-Za-z0-9.]+)?\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class TemplateComponent:
     """An inference component of a template."""
 
     logical_id: str
@@ -133,10 +133,10 @@ def instance_types(variant: Properties) -> list[str]:
     return [it for it in (variant.get("InstanceType"), *pools) if isinstance(it, str)]
 
 
-def components(resources: Resources) -> dict[str, Component]:
+def components(resources: Resources) -> dict[str, TemplateComponent]:
     """Inference components by name, in the template's order."""
     found = {
-        shown(properties.get("InferenceComponentName")): Component(
+        shown(properties.get("InferenceComponentName")): TemplateComponent(
             logical_id, properties, text(properties.get("VariantName"))
         )
         for logical_id, properties in of_type(resources, COMPONENT_TYPE).items()
@@ -144,7 +144,9 @@ def components(resources: Resources) -> dict[str, Component]:
     return {name: _beside_its_base(it, found) for name, it in found.items()}
 
 
-def _beside_its_base(component: Component, others: Mapping[str, Component]) -> Component:
+def _beside_its_base(
+    component: TemplateComponent, others: Mapping[str, TemplateComponent]
+) -> TemplateComponent:
     base = None if component.base is None else others.get(component.base)
     return component if base is None else replace(component, variant=base.variant)
 

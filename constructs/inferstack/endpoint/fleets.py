@@ -1,58 +1,187 @@
-"""The variants of a template: instance types, how many instances, and what an update runs beside them."""
+"""Fleets: the variants of an endpoint, their instance types, and how many instances they have.
 
-from collections.abc import Iterator
+How many scaling allows is worked out here, whoever has read the variant; what copies of inference components
+force beyond that, in :mod:`inferstack.endpoint.capacity`.
+"""
+
+from collections.abc import Sequence
 from math import ceil
+from typing import Literal
+
+import msgspec
 
 from inferstack.catalog import instances
-from inferstack.catalog.resource_types import CONFIG_TYPE
-from inferstack.endpoint import deployed
-from inferstack.endpoint.counts import InstanceCounts
-from inferstack.endpoint.data import Fleet, Serverless, UpdateRoom
-from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
-from inferstack.endpoint.stack import Stack
-
-_KEYS = {"ProductionVariants": False, "ShadowProductionVariants": True}
-"""Where variants are, and whether they are shadows."""
+from inferstack.endpoint.components import Placement
+from inferstack.endpoint.cost import Cost
+from inferstack.endpoint.counts import Counts, Level, least, most
+from inferstack.endpoint.place import Place
+from inferstack.problems.words import listed
 
 
-def fleets(stack: Stack) -> tuple[Fleet, ...]:
-    """Every variant, shadows last; without cost and placements, which follow from them."""
-    return tuple(_fleets(stack))
+class UpdateRoom(msgspec.Struct, frozen=True):
+    """What runs beside the fleet while an update replaces it."""
+
+    how: Literal["blue/green", "rolling", "none"]
+    """Whether a whole fleet is made, or one batch after the other; nothing for serverless variants."""
+    instances: int | None
+    """How many instances more, at most; none if only the deployment knows it."""
 
 
-def _fleets(stack: Stack) -> Iterator[Fleet]:
-    logical_id, config = stack.first(CONFIG_TYPE)
-    for key, is_shadow in _KEYS.items():
-        for index, variant in enumerate(map(mapping, entries(config.get(key)))):
-            yield _fleet(stack, variant, (logical_id, (key, index)), is_shadow=is_shadow)
+class Serverless(msgspec.Struct, frozen=True):
+    """Settings of a serverless variant."""
+
+    memory_mb: int | None
+    """Memory in MB."""
+    max_concurrency: int | None
+    """Requests at once, at most."""
+    provisioned_concurrency: int | None
+    """Requests at once that are paid for even if there are none."""
+
+    @property
+    def sentence(self) -> str:
+        """The settings in words: `serverless, 2,048 MB, 20 requests at once, 2 of them always ready`."""
+        memory, many = (
+            "an unknown number of" if count is None else f"{count:,}"
+            for count in (self.memory_mb, self.max_concurrency)
+        )
+        ready = self.provisioned_concurrency
+        always = f", {ready:,} of them always ready" if ready else ""
+        return f"serverless, {memory} MB, {many} requests at once{always}"
 
 
-def _fleet(stack: Stack, variant: Properties, at: tuple[str, PropertyPath], *, is_shadow: bool) -> Fleet:
-    name, types = shown(variant.get("VariantName")), types_of(stack, variant)
-    serverless = variant.get("ServerlessConfig")
-    counts = None if serverless is not None else _counts(stack, name, variant)
-    start = stack.count(variant.get("InitialInstanceCount"))
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
+    """A variant: its instances, or its serverless settings."""
+
+    name: str
+    """Name of the variant."""
+    is_shadow: bool
+    """Whether it only gets copies of requests."""
+    instance_types: tuple[str, ...]
+    """The instance types it may use, the preferred one first."""
+    hardware: str
+    """What an instance of the preferred type has, in words; empty if that is not known."""
+    instances: Counts | None
+    """How many instances there are, with those that copies force; none for a serverless variant."""
+    by_scaling: Counts | None
+    """How many instances scaling alone allows; none for a serverless variant."""
+    grows_with_copies: bool = False
+    """Whether SageMaker itself adds instances when there are more copies."""
+    serverless: Serverless | None = None
+    """For a serverless variant."""
+    weight: float | None = None
+    """Its share of the requests, in relation to the weights of other variants."""
+    cost: Cost | None = None
+    """What its instances cost; none for a serverless variant."""
+    update: UpdateRoom
+    """What runs beside it during an update."""
+    placements: tuple[Placement, ...] = ()
+    """Where the copies of components fit, at each level, if all instances are of the preferred type; none
+    without components, or on unknown instances.
+    """
+    never_fits: tuple[str, ...] = ()
+    """Components of which a single copy needs more than an instance of the only type has."""
+    place: Place
+    """Where the spec has it."""
+
+    def shortage(self, level: Level) -> "Shortage | None":
+        """The copies without room at a level, as the picture shows them; None if all have room."""
+        for placement in self.placements:
+            if placement.level == level and placement.without_room:
+                parts = [
+                    f"{count} {'copy' if count == 1 else 'copies'} of `{name}`"
+                    for name, count in placement.without_room.items()
+                ]
+                names = listed(parts, last="and", quote="")
+                return Shortage(names, placement.needed, placement.instances)
+        return None
+
+
+class Shortage(msgspec.Struct, frozen=True):
+    """Copies that find no room on a fleet."""
+
+    copies: str
+    """Which copies, in words: ``2 copies of `chat` ``."""
+    needed: int
+    """Instances that all copies take."""
+    instances: int
+    """Instances that there may be."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The fewest and the most instances or copies; None for a number that only the deployment knows."""
+
+    low: int | None
+    high: int | None
+
+    @classmethod
+    def over_time(cls, lows: Sequence[int | None], highs: Sequence[int | None]) -> "Limits":
+        """The lowest minimum and the highest maximum of a scaling target and its scheduled actions."""
+        return cls(least(lows), most(highs))
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """The batch of a rolling update: a number of instances, or a share of them in percent."""
+
+    size: float | None
+    is_share: bool
+
+
+class WrittenVariant(msgspec.Struct, frozen=True, kw_only=True):
+    """A variant as it is written down, in a spec, a template or elsewhere."""
+
+    name: str
+    is_shadow: bool
+    instance_types: tuple[str, ...]
+    start: int | None
+    """Instances at the start; None if only the deployment knows it."""
+    target: Limits | None = None
+    """Limits of a scaling target, if it has one."""
+    managed: Limits | None = None
+    """Limits of managed instance scaling, if that is enabled."""
+    serverless: Serverless | None = None
+    weight: float | None = None
+    place: Place
+
+
+def fleet_of(written: WrittenVariant, batch: Batch | None) -> Fleet:
+    """The fleet of a variant, as scaling alone allows it. ``batch`` is that of a rolling update of its
+    endpoint.
+    """
+    counts = None if written.serverless is not None else _by_scaling(written)
+    types = written.instance_types
     return Fleet(
-        name=name,
-        is_shadow=is_shadow,
+        name=written.name,
+        is_shadow=written.is_shadow,
         instance_types=types,
         hardware=hardware(types[0]) if types else "",
         instances=counts,
-        is_certain=serverless is not None or start is not None,
-        grows_with_copies=mapping(variant.get("ManagedInstanceScaling")).get("Status") == "ENABLED",
-        serverless=None if serverless is None else _serverless(stack, mapping(serverless)),
-        weight=stack.number(variant.get("InitialVariantWeight")),
-        update=_room(stack, counts),
-        place=stack.place_of(*at),
+        by_scaling=counts,
+        grows_with_copies=written.managed is not None,
+        serverless=written.serverless,
+        weight=written.weight,
+        update=update_room(counts, batch),
+        place=written.place,
     )
 
 
-def types_of(stack: Stack, variant: Properties) -> tuple[str, ...]:
-    """The instance types that a variant may use, the preferred one first."""
-    pools = [mapping(it) for it in entries(variant.get("InstancePools"))]
-    pools.sort(key=lambda it: stack.number(it.get("Priority")) or 0)
-    found = [variant.get("InstanceType"), *(it.get("InstanceType") for it in pools)]
-    return tuple(shown(it) for it in found if it is not None)
+def _by_scaling(written: WrittenVariant) -> Counts:
+    """As few and as many as scaling allows: the limits of a target, or else of managed instance scaling."""
+    limits = written.managed if written.target is None else written.target
+    if limits is None:
+        return Counts.fixed(written.start)
+    return Counts(limits.low, written.start, limits.high)
+
+
+def update_room(counts: Counts | None, batch: Batch | None) -> UpdateRoom:
+    """A whole fleet as large as the present one may be, or one batch of a rolling update."""
+    if counts is None:
+        return UpdateRoom("none", 0)
+    if batch is None:
+        return UpdateRoom("blue/green", counts.max)
+    if batch.size is None or counts.max is None:
+        return UpdateRoom("rolling", counts.max)
+    size = ceil(counts.max * batch.size / 100) if batch.is_share else int(batch.size)
+    return UpdateRoom("rolling", min(size, counts.max))
 
 
 def hardware(instance_type: str) -> str:
@@ -63,76 +192,3 @@ def hardware(instance_type: str) -> str:
     memory = f"{host.vcpus} vCPUs, {host.memory_mib / 1024:,g} GiB host memory"
     devices = host.accelerator_devices
     return f"{devices} x {host.gpu_name or host.accelerator_name}, {memory}" if devices else memory
-
-
-def _counts(stack: Stack, name: str, variant: Properties) -> InstanceCounts:
-    """As few and as many as scaling allows at any time, as `inferstack list` counts them."""
-    start = stack.count(variant.get("InitialInstanceCount"))
-    start = 1 if start is None else start
-    target = deployed.scaled_variants(stack.resources).get(name)
-    if target is not None:
-        return InstanceCounts(*_limits(stack, target, start))
-    managed = mapping(variant.get("ManagedInstanceScaling"))
-    if not managed or managed.get("Status") == "DISABLED":
-        return InstanceCounts(start, start, start)
-    low, high = (stack.count(managed.get(key)) for key in ("MinInstanceCount", "MaxInstanceCount"))
-    return InstanceCounts(start if low is None else low, start, start if high is None else high)
-
-
-def limits(stack: Stack, target: Properties) -> tuple[int | None, int | None]:
-    """The lowest minimum and the highest maximum that a scaling target has, schedules included."""
-    actions = (
-        mapping(mapping(it).get("ScalableTargetAction")) for it in entries(target.get("ScheduledActions"))
-    )
-    said = [target, *actions]
-    lows, highs = (
-        [count for it in said if (count := stack.count(it.get(key))) is not None]
-        for key in ("MinCapacity", "MaxCapacity")
-    )
-    return min(lows, default=None), max(highs, default=None)
-
-
-def _limits(stack: Stack, target: Properties, start: int) -> tuple[int, int, int]:
-    low, high = limits(stack, target)
-    return start if low is None else low, start, start if high is None else high
-
-
-def counts_of(stack: Stack, target: Properties | None, start: int) -> InstanceCounts:
-    """As few and as many as a target allows; as many as at the start without one."""
-    return (
-        InstanceCounts(start, start, start)
-        if target is None
-        else InstanceCounts(*_limits(stack, target, start))
-    )
-
-
-def _serverless(stack: Stack, config: Properties) -> Serverless:
-    keys = ("MemorySizeInMB", "MaxConcurrency", "ProvisionedConcurrency")
-    return Serverless(*(stack.count(config.get(key)) for key in keys))
-
-
-def serverless_text(found: Serverless) -> str:
-    """The settings in words: `serverless, 2,048 MB, 20 requests at once, 2 of them always ready`."""
-    memory, most = (
-        "an unknown number of" if it is None else f"{it:,}" for it in (found.memory_mb, found.max_concurrency)
-    )
-    ready = found.provisioned_concurrency
-    always = f", {ready:,} of them always ready" if ready else ""
-    return f"serverless, {memory} MB, {most} requests at once{always}"
-
-
-def _room(stack: Stack, counts: InstanceCounts | None) -> UpdateRoom:
-    """A whole fleet as large as the present one may be, or one batch of a rolling update."""
-    if counts is None:
-        return UpdateRoom("none", 0)
-    rollout = mapping(deployed.endpoint(stack.resources).get("DeploymentConfig"))
-    rolling = rollout.get("RollingUpdatePolicy")
-    if rolling is None:
-        return UpdateRoom("blue/green", counts.max)
-    batch = mapping(mapping(rolling).get("MaximumBatchSize"))
-    size = stack.number(batch.get("Value"))
-    if size is None:
-        return UpdateRoom("rolling", counts.max)
-    is_share = batch.get("Type") == "CAPACITY_PERCENT"
-    most = ceil(counts.max * size / 100) if is_share else int(size)
-    return UpdateRoom("rolling", min(most, counts.max))

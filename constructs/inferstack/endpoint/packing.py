@@ -137,6 +137,12 @@ def fewest_possible(copies: Mapping[str, int], needs: Mapping[str, Room], instan
     return fewest_units(copies, Units.of({name: needs[name] for name in copies if copies[name]}, instance))
 
 
+def copies_on(instance: Room, needs: Room) -> int:
+    """How many copies with the same needs fit on an empty instance; 0 for copies that need nothing."""
+    pairs = zip(instance.amounts, needs.amounts, strict=True)
+    return min((int(has // wanted) for has, wanted in pairs if wanted), default=0)
+
+
 def fewest_units(copies: Mapping[str, int], units: Units) -> int:
     """The bound of :func:`fewest_possible`, for copies in units."""
     there = [(units.needs[name], count) for name, count in copies.items() if count]

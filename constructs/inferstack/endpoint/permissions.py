@@ -2,15 +2,31 @@
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
 from inferstack.catalog.resource_types import CONFIG_TYPE, MANAGED_POLICY_TYPE, MODEL_TYPE, ROLE_TYPE
-from inferstack.endpoint.data import Permission
 from inferstack.endpoint.deployed import Properties, entries, mapping, shown
 from inferstack.endpoint.stack import Stack, readable
 from inferstack.format.logical_ids import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.problems.words import listed
+
+
+class Permission(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the endpoint's role, or whoever invokes the endpoint, may do."""
+
+    who: Literal["role", "invokers"]
+    """Who may do it."""
+    sentence: str
+    """What, in words."""
+    actions: tuple[str, ...]
+    """IAM's actions."""
+    resources: tuple[str, ...]
+    """ARNs, or patterns of ARNs."""
+    condition: str | None = None
+    """IAM's condition, as JSON."""
+
 
 _MOST_SHOWN = 2
 # What statements are for, by the names that they get here.

@@ -25,7 +25,7 @@ ZONES = 3
 """Availability Zones over which instances are spread, where copies are to be balanced over them."""
 
 
-class Component(msgspec.Struct, frozen=True):
+class Tenant(msgspec.Struct, frozen=True):
     """What a copy needs, and where it is placed.
 
     ``imbalance`` is by how many copies zones may differ; None if they need not be balanced.
@@ -37,7 +37,7 @@ class Component(msgspec.Struct, frozen=True):
     imbalance: int | None = None
 
 
-class Fleet(msgspec.Struct, frozen=True, kw_only=True):
+class SharedFleet(msgspec.Struct, frozen=True, kw_only=True):
     """The instances that copies share, and how their number changes.
 
     With ``consolidates`` copies are moved onto fewer instances, at most ``step`` of which are released at a
@@ -70,7 +70,7 @@ def imbalance(name: str, instances: Sequence[Sequence[str]]) -> int:
     return max(in_each, default=0) - min(in_each, default=0)
 
 
-def settled(copies: Mapping[str, int], components: Sequence[Component], fleet: Fleet) -> Settled:
+def settled(copies: Mapping[str, int], components: Sequence[Tenant], fleet: SharedFleet) -> Settled:
     """Places copies on a fleet that has as few instances as it may, and grows if there is no room.
 
     Raises:
@@ -91,8 +91,8 @@ class Placed(msgspec.Struct, frozen=True):
 
 def placed(
     held: Mapping[str, Sequence[int]],
-    components: Sequence[Component],
-    fleet: Fleet,
+    components: Sequence[Tenant],
+    fleet: SharedFleet,
     packing: Packing = packed_units,
 ) -> Placed:
     """How many instances there are in each minute, and how many copies have no room on them."""
@@ -133,7 +133,7 @@ class _Instance:
 class _State:
     """The instances with their copies, from one minute to the next."""
 
-    def __init__(self, components: Sequence[Component], fleet: Fleet, packing: Packing) -> None:
+    def __init__(self, components: Sequence[Tenant], fleet: SharedFleet, packing: Packing) -> None:
         self._fleet, self._packing = fleet, packing
         self._units = Units.of({it.name: it.needs for it in components}, fleet.room)
         by_size = sorted(components, key=lambda it: sum(self._units.needs[it.name]), reverse=True)
@@ -167,7 +167,7 @@ class _State:
             for _ in range(wanted[component.name] - there[component.name]):
                 self._add(component)
 
-    def _remove(self, component: Component) -> None:
+    def _remove(self, component: Tenant) -> None:
         name = component.name
         having = [it for it in self.instances if name in it.copies]
         if component.strategy == "SPREAD":
@@ -176,7 +176,7 @@ class _State:
             chosen = min(having, key=lambda it: len(it.copies))
         chosen.remove(name, self._units.needs[name])
 
-    def _add(self, component: Component) -> None:
+    def _add(self, component: Tenant) -> None:
         needs = self._units.needs[component.name]
         fitting = [at for at, it in enumerate(self.instances) if it.holds(needs)]
         if fitting:
@@ -190,7 +190,7 @@ class _State:
             return
         chosen.add(component.name, needs)
 
-    def _preference(self, component: Component, at: int, full: Set[int]) -> tuple[bool, int, int]:
+    def _preference(self, component: Tenant, at: int, full: Set[int]) -> tuple[bool, int, int]:
         """Zones within the imbalance first, then as the strategy says."""
         instance = self.instances[at]
         left, out_of_balance = sum(instance.left), at % ZONES in full
@@ -198,7 +198,7 @@ class _State:
             return out_of_balance, instance.copies.count(component.name), -left
         return out_of_balance, 0, left
 
-    def _full_zones(self, component: Component) -> Set[int]:
+    def _full_zones(self, component: Tenant) -> Set[int]:
         """The zones in which a copy more goes beyond the imbalance."""
         if component.imbalance is None:
             return frozenset()

@@ -1,6 +1,9 @@
 """How an endpoint is protected: network, encryption, and who may reach it; and what an update takes away."""
 
 from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
 
 from inferstack.catalog.resource_types import (
     BUCKET_TYPE,
@@ -10,11 +13,26 @@ from inferstack.catalog.resource_types import (
     MODEL_TYPE,
     ROLE_TYPE,
 )
-from inferstack.endpoint.data import Protection
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack, readable
 from inferstack.format.logical_ids import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.problems.words import listed
+
+
+class Protection(msgspec.Struct, frozen=True, kw_only=True):
+    """How something is protected, or that it is not."""
+
+    topic: Literal["network", "encryption", "access"]
+    """What it is about."""
+    about: str
+    """What is protected: the model, the volumes, the captured data, …"""
+    sentence: str
+    """How, in words."""
+    is_on: bool
+    """Whether there is any protection that the spec asks for."""
+    place: Place
+    """Where the spec has it."""
 
 
 def protections(stack: Stack) -> tuple[Protection, ...]:

@@ -2,12 +2,36 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from inferstack.catalog.resource_types import ALARM_TYPE, SCALING_POLICY_TYPE, TARGET_TYPE
 from inferstack.endpoint import alarms, deployed, units
-from inferstack.endpoint.data import Fleet, Scaling
+from inferstack.endpoint.counts import between
 from inferstack.endpoint.deployed import Properties, entries, mapping, references, shown
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
 from inferstack.facts.scaling import WHAT
+
+
+class Scaling(msgspec.Struct, frozen=True, kw_only=True):
+    """What scales, and by what."""
+
+    of: str
+    """Name of the variant or component."""
+    unit: str
+    """What is added and removed: instances, copies or provisioned concurrency."""
+    min_capacity: int | None
+    """As few as this; none if only the deployment knows it."""
+    max_capacity: int | None
+    """As many as this; none if only the deployment knows it."""
+    aims: tuple[str, ...]
+    """What adds and removes them, in words."""
+    sentence: str
+    """All of it in words."""
+    place: Place
+    """Where the spec has it."""
+
 
 PREDEFINED = {
     "SageMakerVariantInvocationsPerInstance": "{requests} a minute per instance",
@@ -30,7 +54,7 @@ def _targets(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
     for logical_id, target in stack.of_type(TARGET_TYPE).items():
         name = next((name for known in names for name, it in known.items() if it is target), None)
         unit = WHAT.get(str(target.get("ScalableDimension")), "capacity")
-        low, high = (stack.count(target.get(key)) or 0 for key in ("MinCapacity", "MaxCapacity"))
+        low, high = (stack.count(target.get(key)) for key in ("MinCapacity", "MaxCapacity"))
         aims = tuple(_aims(stack, logical_id, target, fleets))
         yield Scaling(
             of=shown(target.get("ResourceId")) if name is None else name,
@@ -38,14 +62,14 @@ def _targets(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
             min_capacity=low,
             max_capacity=high,
             aims=aims,
-            sentence=", ".join((_between(low, high, unit), *aims)),
+            sentence=", ".join((between(low, high, unit), *aims)),
             place=stack.place_of(logical_id, ()),
         )
 
 
 def _followers(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
     for fleet in fleets:
-        counts = fleet.instances
+        counts = fleet.by_scaling
         if fleet.grows_with_copies and counts is not None:
             yield Scaling(
                 of=fleet.name,
@@ -53,13 +77,9 @@ def _followers(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
                 min_capacity=counts.min,
                 max_capacity=counts.max,
                 aims=(_FOLLOWS,),
-                sentence=f"{_between(counts.min, counts.max, 'instances')}, {_FOLLOWS}",
+                sentence=f"{between(counts.min, counts.max, 'instances')}, {_FOLLOWS}",
                 place=fleet.place,
             )
-
-
-def _between(low: int, high: int, unit: str) -> str:
-    return f"always {low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
 def _aims(stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from inferstack.endpoint import deployed
-from inferstack.endpoint.data import Place
 from inferstack.endpoint.deployed import Properties, PropertyPath, Resources, mapping
+from inferstack.endpoint.place import Place
 
 PlaceOf = Callable[[str, PropertyPath], Place]
 

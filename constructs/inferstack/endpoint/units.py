@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.endpoint.counts import InstanceCounts
 from inferstack.texts.statistic import unit_of
 
 _MICROSECONDS = {"Microseconds": 1.0, "Milliseconds": 1_000.0, "Seconds": 1_000_000.0}
@@ -22,14 +21,6 @@ def metric_of(namespace: object, name: object) -> Metric | None:
 def number(value: float) -> str:
     """A number without a unit, with commas between its thousands: `1,500`."""
     return f"{value:,.10g}"
-
-
-def counted(counts: InstanceCounts, one: str, many: str) -> str:
-    """How many there are: `2 instances`, `2 to 8 instances`, or `0 to 8 instances (2 at the start)`."""
-    if counts.min == counts.max:
-        return f"{counts.max} {one if counts.max == 1 else many}"
-    start = "" if counts.start == counts.min else f" ({counts.start} at the start)"
-    return f"{counts.min} to {counts.max} {many}{start}"
 
 
 def amount(

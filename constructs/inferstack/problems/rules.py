@@ -14,11 +14,15 @@ Check = TypeVar("Check", bound=Callable[..., Iterator[Problem]])
 
 
 class Rule(Code, frozen=True):
-    """A rule with its code. A ``partial`` one may run where something that it could look at is unreadable."""
+    """A rule with its code. A ``partial`` one may run where something that it could look at is unreadable.
+
+    ``effect`` is what it means in a review: advice, unless a reviewer would stop for it.
+    """
 
     applies_to: type[Any]
     check: Callable[..., Iterator[Problem]]
     partial: bool
+    effect: str = "advice"
 
 
 class RuleTable(dict[str, Rule]):
@@ -31,16 +35,18 @@ class RuleTable(dict[str, Rule]):
         return self._entered(code, Severity.ERROR, source, partial)
 
     def warning(
-        self, code: str, source: str = OWN_FORMAT, *, partial: bool = False
+        self, code: str, source: str = OWN_FORMAT, *, partial: bool = False, effect: str = "advice"
     ) -> Callable[[Check], Check]:
         """Registers advice, or an unconfirmed fact; a spec can ignore it."""
-        return self._entered(code, Severity.WARNING, source, partial)
+        return self._entered(code, Severity.WARNING, source, partial, effect)
 
-    def _entered(self, code: str, severity: Severity, source: str, partial: bool) -> Callable[[Check], Check]:
+    def _entered(
+        self, code: str, severity: Severity, source: str, partial: bool, effect: str = "advice"
+    ) -> Callable[[Check], Check]:
         def enter(check: Check) -> Check:
             sentence = " ".join((check.__doc__ or "").partition("\n\n")[0].split())
             about = next(iter(check.__annotations__.values()))
-            self.enter(Rule(code, severity, sentence, source, about, check, partial))
+            self.enter(Rule(code, severity, sentence, source, about, check, partial, effect))
             return check
 
         return enter

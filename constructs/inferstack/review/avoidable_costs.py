@@ -16,8 +16,10 @@ What AWS says about it:
 from collections.abc import Iterator, Sequence
 
 from inferstack.catalog.resource_types import CONFIG_TYPE
-from inferstack.endpoint.data import Endpoint, Fleet, Place
 from inferstack.endpoint.deployed import mapping
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import Picture
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
 from inferstack.review.data import Finding, Reviewed
 
@@ -43,7 +45,7 @@ _CHARGED = (
 """Settings of metrics, what they cost, and how to turn them off."""
 
 
-def avoidable_costs(key: str, stack: Stack, endpoint: Endpoint) -> Iterator[Finding]:
+def avoidable_costs(key: str, stack: Stack, endpoint: Picture) -> Iterator[Finding]:
     """What stands out in one endpoint."""
     for place, message, fix in (*_idle(stack, endpoint), *_settings(stack)):
         yield _finding((key,), place, message, fix)
@@ -56,7 +58,7 @@ def _finding(keys: tuple[str, ...], place: Place, message: str, fix: str) -> Fin
 Said = tuple[Place, str, str]
 
 
-def _idle(stack: Stack, endpoint: Endpoint) -> Iterator[Said]:
+def _idle(stack: Stack, endpoint: Picture) -> Iterator[Said]:
     scaled = {it.of for it in endpoint.scaling}
     for fleet in endpoint.fleets:
         counts = fleet.instances
@@ -72,7 +74,7 @@ def _idle(stack: Stack, endpoint: Endpoint) -> Iterator[Said]:
         elif _copies_may_go(endpoint, fleet):
             message = f"{_keeps(fleet)} even while its components have no copy"
             yield fleet.place, message, "write `managed_instance_scaling: {min_instance_count: 0}`"
-        elif counts.min == counts.max and counts.max > 1:
+        elif counts.min == counts.max and counts.max is not None and counts.max > 1:
             message = f"`{fleet.name}` always runs {counts.max} instances: it does not scale"
             yield fleet.place, message, "add `autoscaling`, unless the load is always the same"
 
@@ -82,7 +84,7 @@ def _keeps(fleet: Fleet) -> str:
     return f"`{fleet.name}` keeps {count} instance{'' if count == 1 else 's'}"
 
 
-def _copies_may_go(endpoint: Endpoint, fleet: Fleet) -> bool:
+def _copies_may_go(endpoint: Picture, fleet: Fleet) -> bool:
     here = [it for it in endpoint.components if it.variant == fleet.name and it.base is None]
     return bool(here) and all(it.copies.min == 0 for it in here)
 
@@ -124,17 +126,17 @@ def _doubled(new: Sequence[Reviewed]) -> Iterator[Finding]:
         fleets = [fleet for _, end in chosen for fleet in end.fleets if _is_doubled(fleet)]
         if fleets:
             keys = tuple(key for key, end in chosen if any(map(_is_doubled, end.fleets)))
-            most = max(fleet.update.instances for fleet in fleets)
+            most = max(fleet.update.instances or 0 for fleet in fleets)
             one = f"an update of `{fleets[0].name}` runs up to {most} more instances until it is done"
             several = f"an update runs a second fleet until it is done, up to {most} instances"
             yield _finding(keys, fleets[0].place, one if len(fleets) == 1 else several, fix)
 
 
 def _is_doubled(fleet: Fleet) -> bool:
-    return fleet.update.how == "blue/green" and fleet.update.instances > 1 and not fleet.is_shadow
+    return fleet.update.how == "blue/green" and (fleet.update.instances or 0) > 1 and not fleet.is_shadow
 
 
-def _dashboards(found: Sequence[Endpoint]) -> Iterator[Finding]:
+def _dashboards(found: Sequence[Picture]) -> Iterator[Finding]:
     """Dashboards beyond those that an account has for free."""
     for account in dict.fromkeys(it.account for it in found):
         here = [it for it in found if it.account == account and it.dashboards]

@@ -1,6 +1,7 @@
 """What becomes of an endpoint that there was before: what it changes from, and to, and what that means."""
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import msgspec
 from msgspec.structs import replace
@@ -15,11 +16,17 @@ from inferstack.catalog.resource_types import (
     TOPIC_TYPE,
 )
 from inferstack.check.load import LoadedSpec
-from inferstack.endpoint import deployed, units
-from inferstack.endpoint.alarms import alike, loosened, parts_of, sentence_of_all
-from inferstack.endpoint.data import Alarm, Container, Cost, Endpoint, Fleet, Place, Scaling
-from inferstack.endpoint.fleets import serverless_text
+from inferstack.check.rules import RULES
+from inferstack.endpoint import deployed
+from inferstack.endpoint.alarms import Alarm, alike, loosened, parts_of, sentence_of_all
+from inferstack.endpoint.containers import RunningContainer
+from inferstack.endpoint.cost import Cost
+from inferstack.endpoint.counts import counted
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import Picture
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import lowered
+from inferstack.endpoint.scaling import Scaling
 from inferstack.endpoint.stack import Stack
 from inferstack.facts.scaling import WHAT
 from inferstack.format.kinds import Ignore
@@ -48,8 +55,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     update: Update
     old: Stack
     new: Stack
-    before: Endpoint
-    after: Endpoint
+    before: Picture
+    after: Picture
 
 
 def compared(pair: Pair) -> list[Finding]:
@@ -98,6 +105,21 @@ def _alarms_gone(pair: Pair, goes: Gone) -> str:
     said = [sentence_of_all(those).partition("; tells ")[0] for those in alike(found)]
     are = "an alarm is" if len(found) == 1 else f"{len(found)} alarms are"
     return f"{are} {goes.fate}: {'; '.join(said)}"
+
+
+GRAVE = {code: rule for code, rule in RULES.items() if rule.effect != "advice"}
+"""Rules on specs that a reviewer would stop for: what they find is shown even where the spec ignores it."""
+
+
+def grave_findings(key: str, loaded: LoadedSpec) -> Iterator[Finding]:
+    """What these rules find, with those that the spec ignores."""
+    reasons = reasons_to_ignore(loaded)
+    for rule in GRAVE.values():
+        if isinstance(loaded.spec, rule.applies_to):
+            for problem in rule.check(loaded.spec):
+                located = loaded.document.located(problem, rule.code, rule.severity)
+                effect = cast("Effect", rule.effect)
+                yield finding_of(located, effect, key, ignored=reasons.get(rule.code))
 
 
 def reasons_to_ignore(loaded: LoadedSpec) -> dict[str, str]:
@@ -182,7 +204,7 @@ def _weights(pair: Pair) -> Iterator[Finding]:
             yield _change(pair, "weights-changed", message, (before, after), now.place)
 
 
-def _sources(was: Container, now: Container) -> Iterator[tuple[str, str, str]]:
+def _sources(was: RunningContainer, now: RunningContainer) -> Iterator[tuple[str, str, str]]:
     """What a container is made of, where that changes: what it is, before and after."""
     if was.weights != now.weights:
         yield "the weights", *_urls(was, now)
@@ -195,7 +217,7 @@ def _sources(was: Container, now: Container) -> Iterator[tuple[str, str, str]]:
             yield what, one or "none", other or "none"
 
 
-def _urls(was: Container, now: Container) -> tuple[str, str]:
+def _urls(was: RunningContainer, now: RunningContainer) -> tuple[str, str]:
     """Digests alone where they are all that differs."""
     one, other = was.weights or "none", now.weights or "none"
     if was.digest and now.digest and location_of(one) == location_of(other):
@@ -215,8 +237,8 @@ def _fleets(pair: Pair) -> Iterator[Finding]:
 def _fleet(fleet: Fleet) -> str:
     types = listed(fleet.instance_types, last="or", quote="")
     if fleet.instances is not None:
-        return units.counted(fleet.instances, f"x {types}", f"x {types}")
-    return "unknown" if fleet.serverless is None else serverless_text(fleet.serverless)
+        return counted(fleet.instances, f"x {types}", f"x {types}")
+    return "unknown" if fleet.serverless is None else fleet.serverless.sentence
 
 
 def _components(pair: Pair) -> Iterator[Finding]:
@@ -224,7 +246,7 @@ def _components(pair: Pair) -> Iterator[Finding]:
     for now in pair.after.components:
         was = old.get(now.name)
         if was is not None and was.copies != now.copies:
-            told = (units.counted(was.copies, "copy", "copies"), units.counted(now.copies, "copy", "copies"))
+            told = (counted(was.copies, "copy", "copies"), counted(now.copies, "copy", "copies"))
             yield _change(pair, "capacity", f"`{now.name}`", told, now.place)
 
 
@@ -290,7 +312,7 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
         if it.name not in old and not any(f"`{it.name}`" in message for message in told):
             yield _added(
                 pair,
-                f"the inference component `{it.name}`: {units.counted(it.copies, 'copy', 'copies')}",
+                f"the inference component `{it.name}`: {counted(it.copies, 'copy', 'copies')}",
                 it.place,
             )
     watched = {it.sentence for it in pair.before.alarms}

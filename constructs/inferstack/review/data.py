@@ -8,9 +8,14 @@ from typing import Literal
 
 import msgspec
 
-from inferstack.endpoint.data import VERSION, Cost, Endpoint, Place
+from inferstack.endpoint.cost import Cost
+from inferstack.endpoint.of_template import Picture
+from inferstack.endpoint.place import Place
 from inferstack.updates.effects import Effect
 from inferstack.updates.update import Fate
+
+VERSION = 2
+"""Of this form of data. A new field does not change it; a field that goes, or means something else, does."""
 
 Severity = Literal["error", "warning", "info"]
 Cause = Literal["spec", "library", "both", "unknown"]
@@ -70,9 +75,9 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True):
     """What findings call it: stack, and account and region where several stacks have the name."""
     fate: EndpointFate
     """What becomes of it; `not compared` without a base."""
-    after: Endpoint | None
+    after: Picture | None
     """What it will be; none if no spec makes it any more."""
-    before: Endpoint | None = None
+    before: Picture | None = None
     """What it was; none if it is new, or without a base."""
     has_new_fleet: bool = False
     """Whether the deployment makes new instances beside those that run."""
@@ -83,7 +88,7 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quota(msgspec.Struct, frozen=True, kw_only=True):
-    """Instances of one type that all endpoints of an account and region need."""
+    """What all endpoints of an account and region need of a quota: instances of one type, or concurrency."""
 
     name: str
     """The quota's name in Service Quotas, as in `ml.g5.xlarge for endpoint usage`."""
@@ -91,9 +96,9 @@ class Quota(msgspec.Struct, frozen=True, kw_only=True):
     """The account, if the specs name it."""
     region: str | None
     """The region, if it is known."""
-    instances: int
-    """All instances while nothing is updated, at most."""
-    while_updating: int
+    needed: int | None
+    """All of it while nothing is updated, at most; none if only the deployment knows it."""
+    while_updating: int | None
     """The same with what runs beside the fleets that this change replaces; of all fleets, without a base."""
     endpoints: tuple[str, ...]
     """Keys of the endpoints."""

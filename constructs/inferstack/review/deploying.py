@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from inferstack.check.in_stack import in_place
 from inferstack.check.load import LoadedSpec, ruled
 from inferstack.check.stack_names import stack_name
-from inferstack.endpoint.data import Place
 from inferstack.endpoint.deployed import PropertyPath, Resources
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import PlaceOf
 from inferstack.facts.walk import containers
 from inferstack.format.kinds import Environment

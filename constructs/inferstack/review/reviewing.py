@@ -16,17 +16,17 @@ from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.check.unique_names import names_that_clash, taken_names
 from inferstack.endpoint.cost import Prices
-from inferstack.endpoint.data import Place
-from inferstack.endpoint.picture import Identity, endpoint_of
+from inferstack.endpoint.of_template import Identity, picture_of
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack, places_in_template
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.review.avoidable_costs import avoidable_costs, avoidable_together
 from inferstack.review.base import Base, BaseStack, Question, read_base
-from inferstack.review.comparing import Pair, compared, finding_of, resource_changes
+from inferstack.review.comparing import GRAVE, Pair, compared, finding_of, grave_findings, resource_changes
 from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
 from inferstack.review.deploying import as_deployed, place_in, places_of, update_of, update_over
 from inferstack.review.matching import Match, SpecsOfFile, left_over, matched, specs_of
-from inferstack.review.order import library_finding, never_fitting, worst_first
+from inferstack.review.order import library_finding, worst_first
 from inferstack.review.sums import quotas, totals
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
 from inferstack.updates.effects import Effect
@@ -141,17 +141,17 @@ class _Reviewer(msgspec.Struct):
 
     def _alone(self, key: str, one: LoadedSpec, fate: EndpointFate) -> None:
         stack = _stack_of(one, update_of(one, {}))
-        after = endpoint_of(stack, _identity(one), self._prices(one.spec.region))
+        after = picture_of(stack, _identity(one), self._prices(one.spec.region))
         self.reviewed.append(Reviewed(key=key, fate=fate, after=after))
-        self.findings += never_fitting(key, after, one)
+        self.findings += grave_findings(key, one)
         self.findings += avoidable_costs(key, stack, after)
 
     def _compared(self, match: Match, one: LoadedSpec, update: Update, base: BaseStack) -> None:
         key, template, where = self.keys[id(match.one)], base.template, _where_before(match.one, base)
         old = Stack(template.resources, template.sections, places_in_template(template.file), where.region)
         new = _stack_of(one, update)
-        before = endpoint_of(old, where, self._prices(where.region))
-        after = endpoint_of(new, _identity(match.one), self._prices(match.one.spec.region))
+        before = picture_of(old, where, self._prices(where.region))
+        after = picture_of(new, _identity(match.one), self._prices(match.one.spec.region))
         then = None if base.by_this_version is None else base.by_this_version.resources
         pair = Pair(key=key, loaded=one, update=update, old=old, new=new, before=before, after=after)
         findings = compared(pair)
@@ -167,7 +167,7 @@ class _Reviewer(msgspec.Struct):
         self.reviewed.append(done)
         self.findings += findings
         self.findings += library_finding(done)
-        self.findings += never_fitting(key, after, one)
+        self.findings += grave_findings(key, one)
         known = {it.message for it in avoidable_costs(key, old, before)}
         self.findings += [it for it in avoidable_costs(key, new, after) if it.message not in known]
 
@@ -193,7 +193,7 @@ class _Reviewer(msgspec.Struct):
                 kind=None,
                 place=Place(template.file),
             )
-            before = endpoint_of(stack, identity, self._prices(region))
+            before = picture_of(stack, identity, self._prices(region))
             key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
             reviewed = Reviewed(
                 key=key, fate="removed", after=None, before=before, compared_with=template.file
@@ -209,6 +209,8 @@ class _Reviewer(msgspec.Struct):
                 by_file.setdefault(it.after.place.file, []).append(it.key)
         for problem in problems:
             keys = by_file.get(problem.file, [])
+            if problem.code in GRAVE:
+                continue
             effect: Effect = "invalid" if problem.severity is Severity.ERROR else "advice"
             yield finding_of(problem, effect, keys[0] if len(keys) == 1 else None)
 

@@ -1,98 +1,69 @@
 """What all endpoints need and cost together: quotas by account and region, totals by stage."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
-
 from inferstack.endpoint import cost
-from inferstack.endpoint.counts import InstanceCounts
-from inferstack.endpoint.data import Cost, Endpoint, Fleet
+from inferstack.endpoint.cost import Cost
+from inferstack.endpoint.counts import added
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.quota import Need, beside, needs
 from inferstack.review.data import Quota, Reviewed, Total
 
-
-class _Need(msgspec.Struct, frozen=True):
-    """How many instances of a type one endpoint has, and has meanwhile."""
-
-    key: str
-    always: int
-    meanwhile: int
-
-
 _Where = tuple[str | None, str | None, str]
-"""Account, region and instance type."""
+"""Account, region and name of a quota."""
 
 
 def quotas(reviewed: Sequence[Reviewed]) -> tuple[Quota, ...]:
-    """The quotas that the endpoints need together, by account, region and instance type."""
-    needs: dict[_Where, dict[str, _Need]] = {}
+    """The quotas that the endpoints need together, by account, region and name."""
+    found: dict[_Where, dict[str, tuple[str, Need]]] = {}
     for it in reviewed:
-        if it.after is not None:
-            for instance_type, need in _needs(it, it.after):
-                place = (it.after.account, it.after.region, instance_type)
-                # A stack that two stages make in the same place is one stack.
-                found = needs.setdefault(place, {}).get(it.after.stack)
-                if found is None or found.meanwhile < need.meanwhile:
-                    needs[place][it.after.stack] = need
-    made = (_quota(place, list(found.values())) for place, found in needs.items())
-    return tuple(sorted(made, key=lambda it: (it.account or "", it.region or "", it.name)))
+        for need in () if it.after is None else needs(*_fleets(it), replaces=_replaces(it)):
+            assert it.after is not None
+            stacks = found.setdefault((it.after.account, it.after.region, need.quota), {})
+            # A stack that two stages make in the same place is one stack: the larger one counts.
+            other = stacks.get(it.after.stack)
+            if other is None or _is_more(need, other[1]):
+                stacks[it.after.stack] = (it.key, need)
+    quotas_ = [_quota(where, [*stacks.values()]) for where, stacks in found.items()]
+    return tuple(sorted(quotas_, key=lambda it: (it.account or "", it.region or "", it.name)))
 
 
-def _quota(place: _Where, found: Sequence[_Need]) -> Quota:
-    account, region, instance_type = place
+def _is_more(one: Need, other: Need) -> bool:
+    return one.meanwhile is None or (other.meanwhile is not None and one.meanwhile > other.meanwhile)
+
+
+def _quota(where: _Where, stacks: Sequence[tuple[str, Need]]) -> Quota:
+    account, region, name = where
     return Quota(
-        name=cost.quota_name(instance_type),
+        name=name,
         account=account,
         region=region,
-        instances=sum(it.always for it in found),
-        while_updating=sum(it.meanwhile for it in found),
-        endpoints=tuple(it.key for it in found),
+        needed=added(need.always for _, need in stacks),
+        while_updating=added(need.meanwhile for _, need in stacks),
+        endpoints=tuple(key for key, _ in stacks),
     )
 
 
-def _needs(it: Reviewed, after: Endpoint) -> Iterator[tuple[str, _Need]]:
-    """Each type of a variant with pools may have to be enough alone."""
-    found: dict[str, tuple[int, int]] = {}
-    for fleet in after.fleets:
-        if fleet.instances is not None:
-            most = fleet.instances.max
-            for name in fleet.instance_types:
-                always, meanwhile = found.get(name, (0, 0))
-                found[name] = (always + most, meanwhile + max(most, _meanwhile(it, fleet, name)))
-    yield from ((name, _Need(it.key, *counts)) for name, counts in found.items())
-
-
-def _meanwhile(it: Reviewed, fleet: Fleet, instance_type: str) -> int:
-    """Instances of a type in the fleet that an update replaces, and in the one that replaces it."""
-    more, old = while_updating(it, fleet), fleet if it.fate == "not compared" else _fleet_before(it, fleet)
-    if not more or old is None or old.instances is None or instance_type not in old.instance_types:
-        return more
-    return old.instances.max + more
-
-
-def _fleet_before(it: Reviewed, fleet: Fleet) -> Fleet | None:
-    """The fleet of the same variant before the change."""
-    found = () if it.before is None else it.before.fleets
-    return next((one for one in found if (one.name, one.is_shadow) == (fleet.name, fleet.is_shadow)), None)
-
-
-def while_updating(it: Reviewed, fleet: Fleet) -> int:
-    """Instances that the update runs beside the old fleet; without a base, those of any update."""
+def _fleets(it: Reviewed) -> tuple[Sequence[Fleet], Sequence[Fleet]]:
+    """The fleets before and after an update; what is not compared is taken to be updated as it is."""
+    after = () if it.after is None else it.after.fleets
     if it.fate == "not compared":
-        return fleet.update.instances
-    old = _fleet_before(it, fleet)
-    if not it.has_new_fleet or old is None or old.instances is None or fleet.instances is None:
+        return after, after
+    return () if it.before is None else it.before.fleets, after
+
+
+def _replaces(it: Reviewed) -> bool:
+    """Whether the update makes new fleets beside the old ones; without a base, any update does."""
+    return it.fate == "not compared" or (it.has_new_fleet and it.fate != "moved")
+
+
+def while_updating(it: Reviewed, fleet: Fleet) -> int | None:
+    """Instances that the update runs beside the old fleet; without a base, those of any update."""
+    if not _replaces(it):
         return 0
-    as_many = _new_fleet(old.instances, fleet.instances, grows=fleet.grows_with_copies)
-    return min(fleet.update.instances, as_many) if fleet.update.how == "rolling" else as_many
-
-
-def _new_fleet(old: InstanceCounts, new: InstanceCounts, *, grows: bool) -> int:
-    """How large a new fleet is at most before the old one is gone. What scales keeps its present number, and
-    has its new limits only afterwards.
-    """
-    if grows:
-        return new.max
-    return new.start if old.min == old.max else old.max
+    old = {(one.name, one.is_shadow): one for one in _fleets(it)[0]}
+    return beside(old.get((fleet.name, fleet.is_shadow)), fleet)
 
 
 def totals(reviewed: Sequence[Reviewed]) -> tuple[Total, ...]:
@@ -126,8 +97,9 @@ def _each_stack_once(reviewed: Iterable[Reviewed]) -> list[Reviewed]:
     return list(found.values())
 
 
-def _most(it: Reviewed) -> int:
-    return 0 if it.after is None else it.after.cost.instance_hours.max
+def _most(it: Reviewed) -> float:
+    most = 0 if it.after is None else it.after.cost.instance_hours.max
+    return math.inf if most is None else most
 
 
 def _totals(reviewed: Sequence[Reviewed], stage: str | None, *, is_sum: bool = False) -> Iterator[Total]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.resource_types import ROLE_TYPE
-from inferstack.endpoint.data import Place
 from inferstack.endpoint.deployed import shown
 from inferstack.endpoint.permissions import Gain, attached, few, gains, own_roles
+from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import principals
 from inferstack.endpoint.stack import Stack
 from inferstack.format.logical_ids import EXECUTION_ROLE, INVOKER_ROLE

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog.resource_types import MODEL_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Component
+from inferstack.endpoint.deployed import TemplateComponent
 from inferstack.format.logical_ids import ENDPOINT_CONFIG
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
@@ -37,7 +37,7 @@ def name_taken(update: Update) -> Iterator[Problem]:
             yield Problem((*_COMPONENTS, name), message, fix)
 
 
-def _move(update: Update, before: Component, after: Component) -> str:
+def _move(update: Update, before: TemplateComponent, after: TemplateComponent) -> str:
     if before.variant is not None and before.variant != after.variant:
         return f"from the variant `{before.variant}` to `{after.variant}`"
     old = deployed.endpoint_name(update.before)
@@ -71,7 +71,7 @@ def renamed(update: Update) -> Iterator[Problem]:
         yield Problem((*_COMPONENTS, twin), message, fix)
 
 
-def _gone(update: Update) -> dict[str, Component]:
+def _gone(update: Update) -> dict[str, TemplateComponent]:
     after = deployed.components(update.after)
     return {name: it for name, it in deployed.components(update.before).items() if name not in after}
 
@@ -89,7 +89,7 @@ def _renamed(update: Update) -> dict[str, str]:
     return twins
 
 
-def _differ_in_identity_alone(one: Component, other: Component) -> bool:
+def _differ_in_identity_alone(one: TemplateComponent, other: TemplateComponent) -> bool:
     paths = differences(dict(one.properties), dict(other.properties))
     return all(path[:1] and path[0] in _IDENTITY for path in paths)
 
@@ -110,7 +110,7 @@ def updated(update: Update) -> Iterator[Problem]:
             yield Problem(path, message, f"check that they fit{roll}")
 
 
-def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
+def _new_copies(update: Update, component: TemplateComponent) -> Iterator[SpecPath]:
     """Where the spec has the cause of new copies: what the component runs, or the model that it names."""
     change = update.changes[component.logical_id]
     for path in change.paths:

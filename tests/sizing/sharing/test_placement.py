@@ -7,18 +7,18 @@ from itertools import product
 import pytest
 
 from inferstack.endpoint.packing import NeverFitsError, Room, Units, fewest_possible, packed_units
-from inferstack.endpoint.placement import Component, Fleet, imbalance, placed, settled
+from inferstack.endpoint.placement import SharedFleet, Tenant, imbalance, placed, settled
 from inferstack.sizing.sharing.exact import _names, packed_exactly
 
 G5 = Room.of(4, 48, 192 * 1024)
 
 
 def component(name="a", gpus=1, strategy="BINPACK", imbalance=None):
-    return Component(name, Room.of(gpus, 0, 1), strategy, imbalance)
+    return Tenant(name, Room.of(gpus, 0, 1), strategy, imbalance)
 
 
 def counts(held, *components, **fleet):
-    return placed(held, components, Fleet(room=G5, **fleet))
+    return placed(held, components, SharedFleet(room=G5, **fleet))
 
 
 def test_instances_come_when_copies_need_them_and_go_when_they_are_empty():
@@ -55,7 +55,7 @@ def test_consolidation_waits_and_goes_step_by_step():
 def test_copies_fill_one_instance_before_the_next_or_are_spread(strategy, left):
     # Two large copies have made two instances, which hold two small ones: on the same, or one on each.
     held = {"large": [2, 2, 0], "small": [0, 2, 2]}
-    both = component("large", 3), Component("small", Room.of(0.5, 0, 1), strategy)
+    both = component("large", 3), Tenant("small", Room.of(0.5, 0, 1), strategy)
     assert counts(held, *both, consolidates=False).instances == (2, 2, left)
 
 
@@ -95,14 +95,14 @@ def test_what_never_fits_is_named():
     ],
 )
 def test_copies_settle_as_their_strategy_and_zones_want(strategy, imbalance, on_each):
-    found = settled({"a": 3}, [component("a", 1, strategy, imbalance)], Fleet(room=G5, low=3))
+    found = settled({"a": 3}, [component("a", 1, strategy, imbalance)], SharedFleet(room=G5, low=3))
     assert [len(it) for it in found.instances] == on_each
     assert found.without_room == {}
 
 
 def test_a_fleet_grows_for_copies_as_far_as_it_may():
     both = [component("large", 3), component("small", 2)]
-    found = settled({"large": 2, "small": 2}, both, Fleet(room=G5, low=1, high=2))
+    found = settled({"large": 2, "small": 2}, both, SharedFleet(room=G5, low=1, high=2))
     assert found.instances == (("large",), ("large",))
     assert found.without_room == {"small": 2}
 
@@ -121,7 +121,7 @@ def test_zones_differ_by_the_copies_that_one_has_more():
 def fleet(seed):
     random_ = random.Random(seed)
     components = [
-        Component(
+        Tenant(
             f"c{at}",
             Room.of(random_.randint(1, 4), random_.choice([0, 0.5, 4, 13]), random_.randint(128, 90_000)),
             random_.choice(["BINPACK", "SPREAD"]),
@@ -142,9 +142,9 @@ def test_no_minute_has_fewer_instances_than_an_exact_solver_proves_possible(seed
     components, held = fleet(seed)
     needs = {it.name: it.needs for it in components}
     units = Units.of(needs, G5)
-    by_rule = placed(held, components, Fleet(room=G5)).instances
-    solved = placed(held, components, Fleet(room=G5), packed_exactly).instances
-    loose = placed(held, components, Fleet(room=G5, consolidates=False)).instances
+    by_rule = placed(held, components, SharedFleet(room=G5)).instances
+    solved = placed(held, components, SharedFleet(room=G5), packed_exactly).instances
+    loose = placed(held, components, SharedFleet(room=G5, consolidates=False)).instances
     for minute, count in enumerate(by_rule):
         copies = {name: it[minute] for name, it in held.items()}
         fewest = exact(copies, units)

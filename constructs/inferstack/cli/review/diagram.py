@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from inferstack.cli.escaping import mermaid
 from inferstack.cli.review.words import copies_text
-from inferstack.endpoint.data import Endpoint, Fleet
-from inferstack.endpoint.units import counted
+from inferstack.endpoint.counts import counted
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import Picture
 from inferstack.review import Review
 
 _MOST_NODES = 60
@@ -21,7 +22,7 @@ def diagram(review: Review) -> str | None:
     return "\n".join(["```mermaid", "flowchart LR", *lines, "```"])
 
 
-def _endpoint(node: str, endpoint: Endpoint) -> Iterator[str]:
+def _endpoint(node: str, endpoint: Picture) -> Iterator[str]:
     yield f'  {node}(["{mermaid(endpoint.name)}"])'
     for index, fleet in enumerate(endpoint.fleets):
         below = f"{node}v{index}"

@@ -142,7 +142,9 @@ def _quotas(review: Review) -> list[str]:
 
 
 def _quota(it: Quota) -> str:
-    return _row(code(it.name), str(it.instances), str(it.while_updating), code(words.where(it)))
+    return _row(
+        code(it.name), words.number(it.needed), words.number(it.while_updating), code(words.where(it))
+    )
 
 
 def _details(it: Reviewed) -> str:

@@ -86,7 +86,10 @@ def _quotas(review: Review, stream: TextIO | None) -> Iterator[str]:
     found = words.quotas_of(review)
     if found:
         rows = [("QUOTA", "NEEDED", "WHILE UPDATING", "WHERE")]
-        rows += [(it.name, str(it.instances), str(it.while_updating), words.where(it)) for it in found]
+        rows += [
+            (words.quota_text(it), words.number(it.needed), words.number(it.while_updating), words.where(it))
+            for it in found
+        ]
         yield from _with_header(rows, stream)
 
 

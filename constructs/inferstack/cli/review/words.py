@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from inferstack.endpoint.alarms import alike, sentence_of_all
-from inferstack.endpoint.data import Component, Container, Cost, Endpoint, Fleet, Layout, Money, Placement
-from inferstack.endpoint.fleets import serverless_text
-from inferstack.endpoint.units import counted
+from inferstack.endpoint.components import Component, Layout, Placement
+from inferstack.endpoint.containers import RunningContainer
+from inferstack.endpoint.cost import Cost, money_text
+from inferstack.endpoint.counts import UNKNOWN, Counts, counted
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import Picture
+from inferstack.endpoint.quota import CONCURRENCY
 from inferstack.problems.words import listed
 from inferstack.review.data import Finding, Quota, Review, Reviewed
 from inferstack.updates.update import Fate
@@ -96,6 +100,16 @@ def quotas_of(review: Review) -> list[Quota]:
     return [it for it in review.quotas if keys & set(it.endpoints)]
 
 
+def quota_text(it: Quota) -> str:
+    """The name of a quota, as short as a table needs it."""
+    return "concurrency of serverless endpoints" if it.name == CONCURRENCY else it.name
+
+
+def number(count: int | None) -> str:
+    """A number, or a sign that only the deployment knows it."""
+    return UNKNOWN if count is None else str(count)
+
+
 def where(it: Quota) -> str:
     """The account and region of a quota."""
     return " ".join(part for part in (it.account, it.region) if part) or "-"
@@ -111,12 +125,12 @@ def instances_text(it: Reviewed) -> str:
     return f"{' '.join(before)} → {' '.join(after)}"
 
 
-def _count(endpoint: Endpoint) -> str:
+def _count(endpoint: Picture) -> str:
     has_instances = any(it.instances is not None for it in endpoint.fleets)
     return str(endpoint.cost.instance_hours) if has_instances else "serverless"
 
 
-def _types(endpoint: Endpoint) -> str:
+def _types(endpoint: Picture) -> str:
     types = list(dict.fromkeys(it.instance_types[0] for it in endpoint.fleets if it.instance_types))
     return "" if not types else f"{types[0]}{f' and {len(types) - 1} more' if len(types) > 1 else ''}"
 
@@ -128,12 +142,10 @@ def cost_cell(before: Cost | None, after: Cost | None) -> str:
 
 
 def _amount(cost: Cost | None) -> str:
-    return "-" if cost is None or cost.per_hour is None else _range(cost.per_hour)
-
-
-def _range(money: Money) -> str:
-    low, high = (f"{it:,.2f}" for it in (money.min, money.max))
-    return low if low == high else f"{low}-{high}"
+    """The known amounts, with a sign that there are more."""
+    if cost is None or cost.per_hour is None:
+        return "-"
+    return money_text(cost.per_hour) + (" + ?" if cost.missing else "")
 
 
 def currency_of(review: Review) -> str:
@@ -162,7 +174,7 @@ def ending(it: Reviewed) -> str:
 # ---------------------------------------------------------------- an endpoint, line by line
 
 
-def lines_of(endpoint: Endpoint) -> Iterator[Line]:
+def lines_of(endpoint: Picture) -> Iterator[Line]:
     """Everything about an endpoint, in the order in which people ask."""
     yield from (("runs", _container(it)) for it in endpoint.containers)
     yield from (("component", _component(it)) for it in endpoint.components)
@@ -180,7 +192,7 @@ def lines_of(endpoint: Endpoint) -> Iterator[Line]:
     yield from ((it.topic, it.sentence) for it in endpoint.protections)
 
 
-def _alarms(endpoint: Endpoint) -> Iterator[str]:
+def _alarms(endpoint: Picture) -> Iterator[str]:
     """The alarms, those that are alike for several parts on one line; whom all tell, once."""
     tells = {it.tells for it in endpoint.alarms}
     whom = tells.pop() if len(tells) == 1 and len(endpoint.alarms) > 1 else None
@@ -191,7 +203,7 @@ def _alarms(endpoint: Endpoint) -> Iterator[str]:
         yield f"each {whom}"
 
 
-def _container(it: Container) -> str:
+def _container(it: RunningContainer) -> str:
     image = [it.image] if it.image is not None else []
     package = [f"the model package {it.model_package}"] if it.model_package is not None else []
     model = [f"the model {it.model}, which exists already"] if it.model is not None else []
@@ -246,10 +258,10 @@ def _accelerators(count: float) -> str:
 def _fleet(fleet: Fleet) -> str:
     shadow = " (shadow)" if fleet.is_shadow else ""
     if fleet.serverless is not None:
-        return f"`{fleet.name}`{shadow}: {serverless_text(fleet.serverless)}"
-    counts = "an unknown number of instances"
-    if fleet.instances is not None and fleet.is_certain:
-        counts = counted(fleet.instances, "instance", "instances")
+        return f"`{fleet.name}`{shadow}: {fleet.serverless.sentence}"
+    counts = counted(
+        Counts.fixed(None) if fleet.instances is None else fleet.instances, "instance", "instances"
+    )
     types = listed(_types_with_hardware(fleet), last="or", quote="")
     return f"`{fleet.name}`{shadow}: {counts} of {types}"
 
@@ -275,7 +287,8 @@ def assumed(fleet: Fleet) -> str:
 
 def added(fleet: Fleet, it: Placement) -> Iterator[str]:
     """How many instances SageMaker adds to those that the fleet has at a level."""
-    more = it.instances - (0 if fleet.instances is None else int(getattr(fleet.instances, it.level)))
+    own = 0 if fleet.by_scaling is None else fleet.by_scaling.at(it.level)
+    more = it.instances - (it.instances if own is None else own)
     if more > 0:
         yield f"SageMaker adds {more} instance{'' if more == 1 else 's'} for the copies"
 
@@ -304,7 +317,7 @@ def _layout(it: Layout) -> str:
     return f"{it.count} x [{copies}; {free}]"
 
 
-def preferred(endpoint: Endpoint) -> str:
+def preferred(endpoint: Picture) -> str:
     """The instance types that costs are told of, where variants may use others, too; empty elsewhere."""
     pooled = [it.instance_types[0] for it in endpoint.fleets if len(it.instance_types) > 1]
     return listed(list(dict.fromkeys(pooled)), last="and", quote="")
@@ -314,7 +327,13 @@ def _costs(cost: Cost, assumed: str) -> Iterator[Line]:
     hour, month = cost.per_hour, cost.per_month
     if hour is not None and month is not None:
         where = f", if all instances are {assumed}" if assumed else ""
-        yield "cost", f"{_range(hour)} {cost.currency} an hour, {_range(month)} a month{where}"
+        more = f"; not counted: {listed(cost.missing, last='and', quote='')}" if cost.missing else ""
+        yield "cost", f"{money_text(hour)} {cost.currency} an hour, {money_text(month)} a month{where}{more}"
+    elif cost.uncounted:
+        yield (
+            "cost",
+            f"unknown: how many {listed(cost.uncounted, last='and', quote='')} only the deployment knows",
+        )
     elif cost.unpriced:
         hours = "instance hour" if str(cost.instance_hours) == "1" else "instance hours"
         unpriced = listed(cost.unpriced, quote="")

@@ -8,7 +8,7 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import COPY_COUNT
 from inferstack.endpoint.packing import Room
-from inferstack.endpoint.placement import Component, Fleet, Strategy
+from inferstack.endpoint.placement import SharedFleet, Strategy, Tenant
 from inferstack.facts.scaling import Scaled, first_copies, managed_scaling, scaled_parts
 from inferstack.facts.walk import (
     Specification,
@@ -38,7 +38,7 @@ class Host(msgspec.Struct, frozen=True):
 
     name: str
     instance_type: str
-    fleet: Fleet
+    fleet: SharedFleet
     models: tuple[Model, ...]
     adapters: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The base of each adapter, whose copies answer its requests."""
@@ -111,7 +111,7 @@ def room_of(instance_type: str) -> Room:
     return Room.of(found.accelerator_devices, found.vcpus, found.memory_mib)
 
 
-def component_of(name: str, component: InferenceComponent, instance_type: str, room: Room) -> Component:
+def component_of(name: str, component: InferenceComponent, instance_type: str, room: Room) -> Tenant:
     """What a copy needs on an instance type, and where it is placed.
 
     Raises:
@@ -130,10 +130,10 @@ def component_of(name: str, component: InferenceComponent, instance_type: str, r
         raise CannotPackError(f"a copy of `{name}` needs more than a whole `{instance_type}` has")
     where = said.scheduling_config
     if where is None:
-        return Component(name, needs)
+        return Tenant(name, needs)
     strategy: Strategy = "SPREAD" if where.placement_strategy == "SPREAD" else "BINPACK"
     balance = where.availability_zone_balance
-    return Component(name, needs, strategy, None if balance is None else balance.max_imbalance or 0)
+    return Tenant(name, needs, strategy, None if balance is None else balance.max_imbalance or 0)
 
 
 def _specification(component: InferenceComponent, instance_type: str) -> Specification | None:
@@ -143,26 +143,26 @@ def _specification(component: InferenceComponent, instance_type: str) -> Specifi
     return None
 
 
-def _fleet(spec: ModelSpec, variant: Variant, room: Room) -> tuple[Fleet, list[str]]:
+def _fleet(spec: ModelSpec, variant: Variant, room: Room) -> tuple[SharedFleet, list[str]]:
     start = variant.initial_instance_count or 0
     scaling = next((it for _, scaled, it in variant_scalings(spec) if scaled is variant), None)
     if scaling is not None:
         said = f"{variant.variant_name}: instances follow copies here, not the variant's own policies"
-        return Fleet(room=room, low=scaling.min_capacity, high=scaling.max_capacity), [said]
+        return SharedFleet(room=room, low=scaling.min_capacity, high=scaling.max_capacity), [said]
     managed = managed_scaling(spec, variant)
     if managed is None or managed.status == "DISABLED":
-        return Fleet(room=room, low=start, high=start), []
+        return SharedFleet(room=room, low=start, high=start), []
     low, high = managed.min_instance_count, managed.max_instance_count
     return _managed(room, start if low is None else low, start if high is None else high, managed), []
 
 
-def _managed(room: Room, low: int, high: int, managed: ManagedInstanceScaling) -> Fleet:
+def _managed(room: Room, low: int, high: int, managed: ManagedInstanceScaling) -> SharedFleet:
     """With defaults of AWS's, which release one instance at a time, 20 minutes after the last change."""
     policy = managed.scale_in_policy
     if policy is None:
-        return Fleet(room=room, low=low, high=high)
+        return SharedFleet(room=room, low=low, high=high)
     step, wait = policy.maximum_step_size, policy.cooldown_in_minutes
-    return Fleet(
+    return SharedFleet(
         room=room,
         low=low,
         high=high,

@@ -12,7 +12,7 @@ from decimal import Decimal
 import msgspec
 
 from inferstack.endpoint.packing import Room, Units, packed_units
-from inferstack.endpoint.placement import Component, Fleet, Packing, placed
+from inferstack.endpoint.placement import Packing, SharedFleet, Tenant, placed
 from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
 
 MINUTES_AN_HOUR = 60
@@ -27,7 +27,7 @@ class TooManyError(ValueError):
 class Model(msgspec.Struct, frozen=True):
     """A model that shares a fleet: what a copy needs, and how copies scale."""
 
-    component: Component
+    component: Tenant
     scaling: Scaling
 
     @property
@@ -90,7 +90,7 @@ class Sharing(msgspec.Struct, frozen=True, kw_only=True):
 def compared(
     requests: Mapping[str, Sequence[Decimal]],
     models: Sequence[Model],
-    fleet: Fleet,
+    fleet: SharedFleet,
     *,
     startup: int = 0,
     packing: Packing = packed_units,
@@ -124,7 +124,7 @@ def compared(
     )
 
 
-def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: Fleet) -> None:
+def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: SharedFleet) -> None:
     most = max(sum(minute) for counts in copies for minute in zip(*counts.values(), strict=True))
     if most > _MOST:
         raise TooManyError(f"{most:,} copies at once are more than can be simulated, {_MOST:,}")
@@ -150,7 +150,7 @@ def _both(
     wanted: Mapping[str, Sequence[int]],
     packing: Packing,
     models: Sequence[Model],
-    fleet: Fleet,
+    fleet: SharedFleet,
 ) -> list[int]:
     """Instances for the copies that are there together with those that requests need, minute by minute."""
     units = Units.of({it.name: it.component.needs for it in models}, fleet.room)

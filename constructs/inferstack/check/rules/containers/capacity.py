@@ -11,19 +11,22 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.check.rules.base import API, GUIDE, error, warning
-from inferstack.facts.scaling import first_copies, maximums, most_capacity
+from inferstack.endpoint.components import Component, Needs, room_of
+from inferstack.endpoint.counts import Level
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_spec import components, fleets
+from inferstack.endpoint.packing import copies_on
+from inferstack.facts.scaling import maximums
 from inferstack.facts.walk import (
     Specification,
     component_variants,
-    components,
+    components as written_components,
     hosts,
-    instance_types,
     specifications,
     variant_scalings,
     variants,
     whole_specifications,
 )
-from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.format.kinds import InferenceComponentsSpec
 from inferstack.format.variant import Variant
@@ -47,7 +50,7 @@ class _Placement(msgspec.Struct, frozen=True):
 
 
 def _placements(spec: InferenceComponentsSpec) -> Iterator[_Placement]:
-    for path, name, component in components(spec):
+    for path, name, component in written_components(spec):
         for below, it in specifications(path, component):
             needs = it.compute_resource_requirements
             if needs is None:
@@ -89,7 +92,7 @@ def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     Both count memory of the host, in MB.
     """
-    for path, _, component in components(spec):
+    for path, _, component in written_components(spec):
         for below, it in specifications(path, component):
             needs = it.compute_resource_requirements
             if needs is None:
@@ -162,84 +165,63 @@ def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Problem]:
             yield Problem((*it.path, "min_memory_required_in_mb"), message, fix)
 
 
-class _Fleet(msgspec.Struct, frozen=True):
-    """A variant with one instance type, and what a copy of each of its components reserves."""
+class _Hosted(msgspec.Struct, frozen=True):
+    """A fleet of one known instance type, with the components that reserve room on it."""
 
     path: SpecPath
     variant: Variant
     host: InstanceType
-    scaling: Autoscaling | None
-    tenants: tuple[tuple[SpecPath, str, InferenceComponent, ComputeResourceRequirements], ...]
+    fleet: Fleet
+    components: tuple[Component, ...]
+    has_target: bool
 
-    def accelerators(self, copies: str) -> float:
-        """Accelerators that all components need together, at the start or at most.
+    def accelerators(self, level: Level) -> float:
+        """Accelerators that all copies need together at a level.
 
         Components of which no copy fits are left out: they are reported separately.
         """
-        fitting = [it for it in self.tenants if _accelerators(it[3]) <= self.host.accelerator_devices]
-        return sum(_accelerators(needs) * _copies(it)[copies] for _, _, it, needs in fitting)
+        fitting = [it for it in self._reserving if it[1].accelerators <= self.host.accelerator_devices]
+        return sum(needs.accelerators * (it.copies.at(level) or 0) for it, needs in fitting)
 
     @property
-    def most_instances(self) -> int | None:
-        """The most instances that the fleet can have, or None if nothing here limits it."""
-        if self.grows_with_copies:
-            managed = self.variant.managed_instance_scaling
-            return None if managed is None else managed.max_instance_count
-        return self.variant.initial_instance_count if self.scaling is None else most_capacity(self.scaling)
+    def _reserving(self) -> Iterator[tuple[Component, Needs]]:
+        return ((it, it.needs) for it in self.components if it.needs is not None)
 
-    @property
-    def grows_with_copies(self) -> bool:
-        """Whether SageMaker itself adds instances when there are more copies."""
-        managed = self.variant.managed_instance_scaling
-        return managed is not None and managed.status != "DISABLED"
+    def alone(self, component: Component) -> int:
+        """How many copies of a component fit on one instance that has nothing else."""
+        return 0 if component.needs is None else copies_on(room_of(self.host), component.needs.room)
 
     @property
     def first_instances(self) -> int | None:
-        """The most instances that the first copies can have, or None if nothing here limits them.
+        """The most instances that the first copies can have.
 
         SageMaker's guide does not say that it adds instances for the first copies, too, but AWS's examples
         rely on it.
         """
-        count = self.variant.initial_instance_count
-        if count is None or not self.grows_with_copies:
-            return count
-        return None if self.most_instances is None else max(count, self.most_instances)
+        counts = self.fleet.by_scaling
+        if counts is None or counts.start is None or not self.fleet.grows_with_copies:
+            return None if counts is None else counts.start
+        return None if counts.max is None else max(counts.start, counts.max)
 
     @property
     def limit(self) -> str:
         """The key that allows a larger fleet."""
-        if self.scaling is None:
-            return "`max_instance_count` of `managed_instance_scaling`"
-        return "`max_capacity` of its `autoscaling`"
+        scaled = "`max_capacity` of its `autoscaling`"
+        return scaled if self.has_target else "`max_instance_count` of `managed_instance_scaling`"
 
 
-def _fleets(spec: InferenceComponentsSpec) -> Iterator[_Fleet]:
+def _hosted(spec: InferenceComponentsSpec) -> Iterator[_Hosted]:
     """Fleets with one instance type; with several, what fits depends on which ones the fleet gets."""
-    scalings = {id(variant): scaling for _, variant, scaling in variant_scalings(spec)}
+    by_name = {fleet.name: fleet for fleet in fleets(spec)}
+    scaled = {id(variant) for _, variant, _ in variant_scalings(spec)}
     for path, variant in variants(spec):
-        known = list(hosts(variant))
-        if len(instance_types(variant)) != 1 or not known:
-            continue
-        tenants = [
-            (below, name, component, component.specification.compute_resource_requirements)
-            for below, name, component in components(spec)
-            if component.specification is not None and variant in component_variants(spec, component)
-        ]
-        reserving = tuple((p, n, c, needs) for p, n, c, needs in tenants if needs is not None)
-        yield _Fleet(path, variant, known[0], scalings.get(id(variant)), reserving)
-
-
-def _accelerators(needs: ComputeResourceRequirements) -> float:
-    wanted = needs.number_of_accelerator_devices_required
-    return 0 if wanted is None else wanted
-
-
-def _copies(component: InferenceComponent) -> dict[str, int]:
-    start = first_copies(component)
-    return {
-        "start": start,
-        "most": start if component.autoscaling is None else most_capacity(component.autoscaling),
-    }
+        fleet = by_name[variant.variant_name]
+        host = instances.find(fleet.instance_types[0]) if len(fleet.instance_types) == 1 else None
+        if host is not None:
+            here = tuple(
+                it for it in components(spec) if it.variant == fleet.name and it.base is None and it.needs
+            )
+            yield _Hosted(path, variant, host, fleet, here, id(variant) in scaled)
 
 
 @error("IS420", _COMPONENTS)
@@ -249,105 +231,79 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     Accelerators are counted over the whole fleet. A component that does not fit fails after minutes, and the
     stack with it.
     """
-    for fleet in _fleets(spec):
-        count = _too_few(fleet)
+    for hosted in _hosted(spec):
+        count = _too_few(hosted)
         if count is not None:
-            needed = fleet.accelerators("start")
-            message = f"the initial copies need {needed:g} accelerators, but {_there(fleet, count)}"
+            needed = hosted.accelerators("start")
+            message = f"the initial copies need {needed:g} accelerators, but {_there(hosted, count)}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
-            yield Problem((*fleet.path, "initial_instance_count"), message, fix)
+            yield Problem((*hosted.path, "initial_instance_count"), message, fix)
 
 
-def _there(fleet: _Fleet, count: int) -> str:
+def _there(hosted: _Hosted, count: int) -> str:
     has = "has" if count == 1 else "have"
-    return f"{count} x {fleet.host.name} {has} {count * fleet.host.accelerator_devices}"
+    return f"{count} x {hosted.host.name} {has} {count * hosted.host.accelerator_devices}"
 
 
-def _too_few(fleet: _Fleet) -> int | None:
+def _too_few(hosted: _Hosted) -> int | None:
     """How many instances the first copies can have if those lack accelerators, else None."""
-    count, each = fleet.first_instances, fleet.host.accelerator_devices
-    if not count or not each or fleet.accelerators("start") <= count * each:
+    count, each = hosted.first_instances, hosted.host.accelerator_devices
+    if not count or not each or hosted.accelerators("start") <= count * each:
         return None
     return count
 
 
-@warning("IS421", _COMPONENTS)
+@warning("IS421", _COMPONENTS, effect="never-fits")
 def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """Each of the initial copies should fit into the space that the ones before it leave.
 
-    SageMaker does not spread a copy over instances. Tried here by first fit, the largest first, with
-    accelerators, vCPUs and memory, on the instances that SageMaker may add for them, too.
+    SageMaker does not spread a copy over instances. Tried with accelerators, vCPUs and memory, on the
+    instances that SageMaker may add for them, too; `inferstack review` draws the same placement.
     """
-    for fleet in _fleets(spec):
-        count = fleet.first_instances
-        if count is None or _too_few(fleet) is not None:
-            continue
-        left_over = _without_place(fleet, count)
-        if left_over is not None:
-            message = f"no instance has room left for a copy of `{left_over}` beside the others"
-            bound = fleet.limit if fleet.grows_with_copies else "`initial_instance_count`"
+    for hosted in _hosted(spec):
+        lack = hosted.fleet.shortage("start")
+        if lack is not None and _too_few(hosted) is None:
+            message = f"no instance has room left for {lack.copies} alongside the others"
+            bound = hosted.limit if hosted.fleet.grows_with_copies else "`initial_instance_count`"
             fix = f"raise {bound}, or reserve less for each copy"
-            yield Problem((*fleet.path, "initial_instance_count"), message, fix)
+            yield Problem((*hosted.path, "initial_instance_count"), message, fix)
 
 
-def _without_place(fleet: _Fleet, count: int) -> str | None:
-    """The first component with a copy that cannot be placed, or None; skips what fits on no instance."""
-    full = (fleet.host.accelerator_devices, fleet.host.vcpus, fleet.host.memory_mib)
-    free = [list(full) for _ in range(min(count, 1000))]
-    wanted = [(_demand(needs), name, _copies(it)["start"]) for _, name, it, needs in fleet.tenants]
-    for demand, name, copies in sorted(wanted, reverse=True):
-        if any(need > all_of_it for need, all_of_it in zip(demand, full, strict=True)):
-            continue
-        for _ in range(min(copies, 1000)):
-            place = next((it for it in free if all(n <= f for n, f in zip(demand, it, strict=True))), None)
-            if place is None:
-                return name
-            place[:] = [f - n for n, f in zip(demand, place, strict=True)]  # type: ignore[misc]
-    return None
-
-
-def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
-    cores, memory = needs.number_of_cpu_cores_required, needs.min_memory_required_in_mb
-    return _accelerators(needs), 0 if cores is None else cores, 0 if memory is None else memory
-
-
-@warning("IS422", _SCALING)
+@warning("IS422", _SCALING, effect="never-fits")
 def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A component's maximum number of copies should fit on the largest fleet.
 
     Copies beyond the largest fleet can never start, but AWS accepts a higher limit, in a schedule, too. Each
-    component is looked at by itself, by accelerators.
+    component is looked at by itself.
     """
-    for fleet in _fleets(spec):
-        for path, name, component, needs in fleet.tenants:
-            each, most = _accelerators(needs), fleet.most_instances
-            if (
-                component.autoscaling is None
-                or most is None
-                or not 0 < each <= fleet.host.accelerator_devices
-            ):
+    written = {name: (path, component.autoscaling) for path, name, component in written_components(spec)}
+    for hosted in _hosted(spec):
+        most = None if hosted.fleet.by_scaling is None else hosted.fleet.by_scaling.max
+        for component in hosted.components:
+            path, scaling = written[component.name]
+            on_one = hosted.alone(component)
+            if scaling is None or most is None or not on_one:
                 continue
-            on_one = int(fleet.host.accelerator_devices // each)
-            for where, wanted in maximums(component.autoscaling):
+            for where, wanted in maximums(scaling):
                 if wanted > on_one * most:
-                    message = f"{wanted} copies of `{name}` do not fit on {most} x {fleet.host.name}"
-                    needed = f"{-(-wanted // on_one)} with {fleet.limit}"
+                    message = (
+                        f"{wanted} copies of `{component.name}` do not fit on {most} x {hosted.host.name}"
+                    )
+                    needed = f"{-(-wanted // on_one)} with {hosted.limit}"
                     fix = f"write {on_one * most}, or let the fleet grow to {needed}"
                     yield Problem((*path, "autoscaling", *where), message, fix)
 
 
-@warning("IS423", _SCALING)
+@warning("IS423", _SCALING, effect="never-fits")
 def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The maximum copies of all components should fit on the largest fleet together.
 
     Schedules that raise a maximum count, too. Components rarely peak at the same time, so this may be
     intended.
     """
-    for fleet in _fleets(spec):
-        most = 0 if fleet.most_instances is None else fleet.most_instances
-        there = most * fleet.host.accelerator_devices
-        needed = fleet.accelerators("most")
-        if there and len(fleet.tenants) > 1 and needed > there >= fleet.accelerators("start"):
-            message = f"all copies together need {needed:g} accelerators, but {_there(fleet, most)}"
-            fix = "let the fleet grow, or ignore IS423 if they never peak together"
-            yield Problem(fleet.path, message, fix)
+    for hosted in _hosted(spec):
+        lack = hosted.fleet.shortage("max")
+        if lack is not None and len(hosted.components) > 1 and hosted.fleet.shortage("start") is None:
+            message = f"no room for {lack.copies} at most: {lack.needed} x {hosted.host.name} are needed"
+            fix = f"let the fleet grow with {hosted.limit}, or ignore IS423 if they never peak together"
+            yield Problem(hosted.path, f"{message}, {lack.instances} allowed", fix)

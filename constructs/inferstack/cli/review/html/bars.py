@@ -8,8 +8,11 @@ from typing import get_args
 import msgspec
 
 from inferstack.cli.review.html.boxes import named
-from inferstack.endpoint.data import Cost, Fleet, Level
-from inferstack.review import Reviewed
+from inferstack.endpoint.cost import Cost
+from inferstack.endpoint.counts import Level
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.quota import CONCURRENCY
+from inferstack.review import Quota, Reviewed
 from inferstack.review.sums import while_updating
 
 # ---------------------------------------------------------------- instances in a row
@@ -38,10 +41,12 @@ class Row(msgspec.Struct, frozen=True):
     height: int
 
 
-def row(fleet: Fleet, update: int) -> Row | None:
+def row(fleet: Fleet, update: int | None) -> Row | None:
     """The instances of a fleet as squares; None without instances, or if their number is not known."""
     counts = fleet.instances
-    if counts is None or not fleet.is_certain or counts.max + update == 0:
+    if counts is None or counts.min is None or counts.start is None or counts.max is None or update is None:
+        return None
+    if counts.max + update == 0:
         return None
     each = -(-(counts.max + update) // _MOST_SQUARES)
     kinds = {
@@ -114,8 +119,27 @@ def amounts(cost: Cost | None) -> Amounts | None:
         return None
     money, counts = cost.per_hour, cost.instance_hours
     if money is None:
+        if counts.min is None or counts.start is None or counts.max is None:
+            return None
         return Amounts(INSTANCES, counts.min, counts.start, counts.max)
     return Amounts(cost.currency or "", money.min, money.start, money.max)
+
+
+def instances(quota: Quota, amount: int | None) -> int:
+    """What to draw of a quota: instances, as far as their number is known."""
+    return 0 if amount is None or quota.name == CONCURRENCY else amount
+
+
+def largest_first(quotas: Sequence[Quota]) -> list[Quota]:
+    """The quotas, those that take most first: unknown numbers, then instances, then concurrency."""
+    return sorted(
+        quotas, key=lambda it: (it.while_updating is not None, -instances(it, it.while_updating), it.name)
+    )
+
+
+def most_needed(quotas: Sequence[Quota]) -> int:
+    """The most instances that a quota has to allow: all bars are drawn on one scale."""
+    return max((instances(it, it.while_updating) for it in quotas), default=0)
 
 
 def scaled(amount: Decimal | int, most: Decimal | int, width: int) -> float:

@@ -11,7 +11,10 @@ from typing import get_args
 
 import msgspec
 
-from inferstack.endpoint.data import Component, Endpoint, Fleet, Layout, Level, Needs, Placement
+from inferstack.endpoint.components import Component, Layout, Needs, Placement
+from inferstack.endpoint.counts import Level
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import Picture
 from inferstack.problems.words import listed
 
 WIDTH = 220
@@ -88,7 +91,7 @@ class Capacity(msgspec.Struct, frozen=True):
     too_large: tuple[TooLarge, ...]
 
 
-def capacity(endpoint: Endpoint, fleet: Fleet) -> Capacity | None:
+def capacity(endpoint: Picture, fleet: Fleet) -> Capacity | None:
     """The picture of a fleet's copies; None if it has none, or if it is not known where they are."""
     if not fleet.placements and not fleet.never_fits:
         return None
@@ -101,7 +104,7 @@ def capacity(endpoint: Endpoint, fleet: Fleet) -> Capacity | None:
     return Capacity(keys, tuple(filled), tuple(too_large))
 
 
-def not_drawn(endpoint: Endpoint) -> list[Component]:
+def not_drawn(endpoint: Picture) -> list[Component]:
     """The components that no picture shows, since it is not known where they are."""
     drawn = [fleet for fleet in endpoint.fleets if fleet.placements or fleet.never_fits]
     keys = [key for fleet in drawn for key in _keys(endpoint, fleet)]
@@ -109,7 +112,7 @@ def not_drawn(endpoint: Endpoint) -> list[Component]:
     return [it for it in endpoint.components if it.name not in shown]
 
 
-def _keys(endpoint: Endpoint, fleet: Fleet) -> Iterator[Key]:
+def _keys(endpoint: Picture, fleet: Fleet) -> Iterator[Key]:
     here = [it for it in endpoint.components if it.variant == fleet.name and it.needs is not None]
     for index, it in enumerate(here):
         letter = ascii_uppercase[index] if len(here) <= len(ascii_uppercase) else str(index + 1)

@@ -17,8 +17,10 @@ from inferstack.cli.report import product_version
 from inferstack.cli.review import words
 from inferstack.cli.review.html import bars, boxes
 from inferstack.cli.review.html.source_links import SourceUrl, links_of
-from inferstack.endpoint.alarms import alike, sentence_of_all
-from inferstack.endpoint.data import Alarm, Container, Endpoint
+from inferstack.endpoint.alarms import Alarm, alike, sentence_of_all
+from inferstack.endpoint.containers import RunningContainer
+from inferstack.endpoint.cost import amount_text
+from inferstack.endpoint.of_template import Picture
 from inferstack.problems import on_one_line
 from inferstack.review import Finding, Review, Reviewed
 from inferstack.review.sums import while_updating
@@ -116,7 +118,7 @@ def _said(text: str) -> "Markup":
 
 
 def _money(amount: Decimal | int) -> str:
-    return f"{amount:,.2f}" if isinstance(amount, Decimal) else f"{amount:,}"
+    return amount_text(amount) if isinstance(amount, Decimal) else f"{amount:,}"
 
 
 def _slug(text: str) -> str:
@@ -142,7 +144,7 @@ def _content(review: Review) -> dict[str, Any]:
         "endpoints": ordered,
         "ids": {it.key: f"e{index}" for index, it in enumerate(review.endpoints)},
         "counts": {it.key: _count(shown, it.key) for it in ordered},
-        "quotas": words.quotas_of(review) or review.quotas,
+        "quotas": bars.largest_first(words.quotas_of(review) or review.quotas),
         "most": _most(review),
         "state": "error" if errors else "warning" if found["serious"] else "fine",
         "notes_shown": len(found["minor"]) <= _MOST_NOTES,
@@ -194,18 +196,18 @@ def _most(review: Review) -> dict[str, Decimal | int]:
     return most
 
 
-def sentences(endpoint: Endpoint | None, field: str) -> list[str]:
+def sentences(endpoint: Picture | None, field: str) -> list[str]:
     """What an endpoint says about one topic."""
     return [] if endpoint is None else [it.sentence for it in getattr(endpoint, field)]
 
 
-def contents(container: Container) -> tuple[str | None, ...]:
+def contents(container: RunningContainer) -> tuple[str | None, ...]:
     """What says whether a container is the same."""
     made_of = container.image, container.weights, container.digest, container.model_package, container.model
     return container.name, *made_of
 
 
-def alarms_of(endpoint: Endpoint | None) -> list[Alarm]:
+def alarms_of(endpoint: Picture | None) -> list[Alarm]:
     """The alarms; of those that are alike for several parts, the first names all."""
     those = [] if endpoint is None else alike(endpoint.alarms)
     return [replace(it[0], sentence=sentence_of_all(it)) for it in those]

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from inferstack.endpoint.data import Place
+from inferstack.endpoint.place import Place
 from inferstack.review import Review
 from inferstack.source.spec_file import STANDARD_INPUT
 
