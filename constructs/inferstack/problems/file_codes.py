@@ -146,7 +146,8 @@ MAYBE_SAME_NAME = _warning(
 
 NO_BASE = _error(
     "IS895",
-    "What a review shall compare with is neither a path nor a revision of git, or cannot be read.",
+    "What a review shall compare with is neither a path nor a revision of git, may be either, or cannot be "
+    "read.",
 )
 
 # ---------------------------------------------------------------- a spec in a stack, and what it ignores
