@@ -5,16 +5,21 @@
 set -euo pipefail
 base=$1
 shift
+# A commit, whatever a pull request calls its folders: `git:` makes it one for inferstack, the hash for git.
+commit=$(git rev-parse --verify --end-of-options "$base^{commit}") || {
+  echo "review.sh: $base is no commit that git has here" >&2
+  exit 1
+}
 specs=${SPECS:-model_specs}
 region=${AWS_REGION:-${AWS_DEFAULT_REGION:-us-east-1}}
 work=$(mktemp -d)
 trap 'rm -rf "$work"; git worktree prune' EXIT
-git worktree add --quiet --detach "$work/base" "$base"
+git worktree add --quiet --detach "$work/base" "$commit"
 
 [ $# -gt 0 ] || set -- '' # the specs as they stand
 
 review() { # STAGE FORMAT [OPTION...]: prints the stage's review
-  inferstack review "$specs" ${1:+--stage "$1"} --region "$region" --base "$base" --base-program "$program" \
+  inferstack review "$specs" ${1:+--stage "$1"} --region "$region" --base "git:$base" --base-program "$program" \
     --format "${@:2}"
 }
 

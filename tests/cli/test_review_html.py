@@ -350,6 +350,26 @@ def test_files_of_the_base_have_no_link() -> None:
     assert not [it for it in parsed(html).xpath("//a/@href") if "base" in it]
 
 
+def test_a_folder_with_the_name_of_a_revision_has_links(repository: Path) -> None:
+    found = review(Path("a:b#c?.yaml"), region="us-east-1")
+    for base, commit, links in (
+        ("a", None, 0),
+        ("a:b#c?.yaml", None, 0),
+        ("a", "1" * 40, 0),
+        ("a:b#c?.yaml", "1" * 40, 1),
+        ("b", None, 1),
+    ):
+        html = as_html(replace(found, base=base, base_commit=commit), source_url("{file}#L{line}"))
+        assert len(parsed(html).xpath("//p[@class='from']/a")) == links
+    folder = repository / "main"
+    folder.mkdir()
+    (folder / "one.yaml").write_text(BASES["single"])
+    found = review("main", region="us-east-1")
+    for commit, links in ((None, []), ("1" * 40, ["some%20where/main/one.yaml#L3"])):
+        html = as_html(replace(found, base="main", base_commit=commit), source_url("{file}#L{line}"))
+        assert parsed(html).xpath("//p[@class='from']/a/@href") == links
+
+
 def test_standard_input_has_no_link(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BASES["single"].encode())))
     assert links_to(Path("-"), "{file}#L{line}") == []

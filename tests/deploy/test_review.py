@@ -83,7 +83,7 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     assert status == 0, printed
     comment = repository.comment()
     for stage in ("test", "prod"):
-        assert f"## {stage}\n\n### inferstack: 1 endpoint against `HEAD^1`: 1 updated; 1 warning\n" in comment
+        assert f"## {stage}\n\n### inferstack: 1 endpoint against `HEAD^1`: 1 updated\n" in comment
         where = f"`bert-{stage}`<br>`model_specs/bert.yaml:5`"
         assert f"| warning<br>updated | {where} | **IS870** " in comment
         weights = "`s3://acme-models/bert/one/model.tar.gz` → `s3://acme-models/bert/two/model.tar.gz`"

@@ -13,6 +13,9 @@ from support.pipelines import (
     DOCS,
     IN_GITHUB,
     ROOT,
+    SPEC,
+    Repository,
+    Step,
     action_steps,
     codebuild_steps,
     component,
@@ -103,6 +106,39 @@ def test_the_component_runs_the_commands_of_the_pipeline() -> None:
     }
     program = (DOCS / "review.sh").read_text("utf-8")
     assert job["before_script"][-1] == f"cat >\"$CI_PROJECT_DIR.review.sh\" <<'END'\n{program}END\n"
+
+
+def test_no_folder_of_a_pull_request_takes_the_place_of_what_it_is_compared_with(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    changed = SPEC.replace("ARCHIVE", "two")
+    folder = repository.folder / "HEAD^1" / "model_specs"
+    folder.mkdir(parents=True)
+    (folder / "bert.yaml").write_text(changed, "utf-8")
+    repository.propose(changed)
+    status, printed = repository.run([Step("bash ci/review.sh HEAD^1 test")])
+    assert status == 0, printed
+    assert "1 endpoint against `HEAD^1`: 1 updated\n" in printed
+    assert "+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n" in printed
+
+
+def test_what_a_review_is_compared_with_must_be_a_commit(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    (repository.folder / "nowhere").mkdir()
+    for base in ("nowhere", "HEAD^9", "--help", "main:model_specs", ""):
+        status, printed = repository.run([Step(f"bash ci/review.sh '{base}' test")])
+        assert status == 1
+        assert f"review.sh: {base} is no commit that git has here\n" in printed
+        assert "endpoint" not in printed
+
+
+def test_every_review_is_compared_with_a_revision() -> None:
+    files = [
+        ROOT / "action.yml",
+        *(ROOT / "templates").iterdir(),
+        *(it for it in DOCS.rglob("*") if it.is_file()),
+    ]
+    reviews = re.findall(r"--base .\S+", "\n".join(it.read_text("utf-8") for it in files))
+    assert reviews == ['--base "git:$base"'] * 2
 
 
 def test_aws_validators_find_nothing_in_the_pipeline() -> None:

@@ -17,7 +17,7 @@ from cfnlint.helpers import load_resource
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from support.validators import cfn_lint_findings, validate_findings
 
-from inferstack.catalog.resource_types import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.catalog import resource_types
 from inferstack.check.files import spec_files
 from inferstack.check.load import load_spec
 from inferstack.resolve import resolve_template
@@ -26,15 +26,7 @@ from inferstack.source.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pipelines" / "iam"
-# Every type that is named where resources are created; the blocks of these three name theirs as well.
-TYPES = sorted(
-    {ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE}
-    | {
-        name
-        for file in (ROOT / "constructs" / "inferstack" / "resolve").glob("*.py")
-        for name in re.findall(r'"(AWS::\w+::\w+)"', file.read_text("utf-8"))
-    }
-)
+TYPES = sorted(name for key, name in vars(resource_types).items() if key.endswith("_TYPE"))
 POLICIES = sorted(FOLDER.glob("*-policy.json"))
 TRUSTS = sorted(FOLDER.glob("trust-*.json"))
 PAGE = (FOLDER.parent / "README.md").read_text("utf-8")

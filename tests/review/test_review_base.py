@@ -13,13 +13,17 @@ import yaml
 from support.resolving import BASES, merged
 from support.reviews import write_spec
 
+from inferstack.check.lock import differences, file
 from inferstack.cli import main
 from inferstack.cli.review.html import as_html
 from inferstack.cli.review.markdown import markdown
 from inferstack.cli.review.text import text
 from inferstack.problems import SpecError
-from inferstack.review import Review, review
-from inferstack.review.base import _checked_out
+from inferstack.review import Review, review, revision
+from inferstack.review.revision import LARGEST_READ, commit_of, files_of
+from inferstack.sizing import data_files
+from inferstack.source.spec_file import LARGEST_FILE
+from inferstack.triton.folders import LARGEST_CONFIG
 
 GREETING = Path(__file__).parents[2] / "docs" / "examples" / "greeting"
 STAGED = {
@@ -47,9 +51,10 @@ def fates(found: Review) -> dict[str, str]:
     return {it.key: it.fate for it in found.endpoints}
 
 
-def git(*arguments: str) -> None:
+def git(*arguments: str, given: bytes = b"") -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@b.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
+    ran = subprocess.run(["git", *who, *arguments], check=True, capture_output=True, input=given)
+    return ran.stdout.decode().strip()
 
 
 def commit() -> None:
@@ -119,21 +124,148 @@ def test_files_of_models_are_those_of_the_commit() -> None:
     shutil.copytree(GREETING, "greeting")
     commit()
     shutil.rmtree("greeting")
-    with _checked_out("HEAD", Path.cwd()) as folder:
+    with files_of(commit_of("HEAD")) as folder:
         assert (folder / "greeting/model/model.py").is_file()
         assert not (folder / ".git").exists()
 
 
 @pytest.mark.usefixtures("repository")
 def test_a_link_that_leads_out_of_the_repository_is_left_out() -> None:
-    Path("out").symlink_to("/etc")
-    Path("specs/up.yaml").symlink_to("../../../up.yaml")
-    Path("specs/uno.yaml").symlink_to("two.yaml")
+    for link, target in (
+        ("out", "/etc"),
+        ("specs/up.yaml", "../../../up.yaml"),
+        ("specs/by-another.yaml", "../inside/../../up.yaml"),
+        ("inside", "specs"),
+        ("round", "round"),
+        ("specs/uno.yaml", "two.yaml"),
+    ):
+        Path(link).symlink_to(target)
     commit()
-    with _checked_out("HEAD", Path.cwd()) as folder:
-        assert not (folder / "out").is_symlink()
-        assert not (folder / "specs/up.yaml").is_symlink()
-        assert (folder / "specs/uno.yaml").is_file()
+    with files_of(commit_of("HEAD")) as folder:
+        links = {it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_symlink()}
+        assert links == {"inside", "specs/uno.yaml"}
+        assert (folder / "inside/uno.yaml").is_file()
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_folder_of_specs_that_becomes_a_link_is_compared_with_what_it_was(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    Path("specs").rename("moved")
+    Path("specs").symlink_to("moved")
+    put("moved", variant=THREE)
+    Path("moved/two.yaml").unlink()
+    wanted = {"one": "updated", "two": "removed"}
+    for path in ("specs", "moved/../specs", Path("specs").absolute()):
+        assert fates(review(path, "main")) == wanted
+    beside = tmp_path_factory.mktemp("beside") / "link"
+    beside.symlink_to(Path.cwd())
+    assert fates(review(beside / "specs", "main"))["one"] == "updated"
+    # There were none at the other path.
+    assert fates(review("moved", "main")) == {"one": "new"}
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    ["export-ignore", "export-subst", "text eol=crlf", "filter=loud", "working-tree-encoding=UTF-16LE"],
+)
+def test_no_attribute_changes_what_is_compared_with(attribute: str) -> None:
+    git("init", "--quiet", "-b", "main")
+    git("config", "filter.loud.smudge", "tr a-z A-Z")
+    text = b"# $Format:%H$ $Id$\nname\n"
+    Path("name.txt").write_bytes(text)
+    put("specs")
+    put("specs", "two")
+    commit()
+    # Whoever has the attributes later: those of the commit, and those of the work tree.
+    Path(".gitattributes").write_text(f"* {attribute}\n")
+    (blob,) = (git("hash-object", "-w", "--no-filters", it) for it in (".gitattributes",))
+    git("update-index", "--add", "--cacheinfo", f"100644,{blob},.gitattributes")
+    git("commit", "--quiet", "-m", "attributes")
+    with files_of(commit_of("HEAD")) as folder:
+        assert (folder / "name.txt").read_bytes() == text
+    Path("specs/two.yaml").unlink()
+    put("specs", variant=THREE)
+    assert fates(review("specs", "main")) == {"one": "updated", "two": "removed"}
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_large_file_has_its_size_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in {"exact.bin": 3000, "large.bin": 3001, "large.json": 3001}.items():
+        Path(name).write_bytes(b"x" * size)
+    commit()
+    monkeypatch.setattr(revision, "LARGEST_READ", 3000)
+    with files_of(commit_of("HEAD")) as folder:
+        content = {it.name: it.read_bytes() for it in folder.iterdir() if it.is_file()}
+    assert content == {"exact.bin": b"x" * 3000, "large.bin": b"\0" * 3001, "large.json": b"\0" * 3001}
+
+
+def test_whatever_a_check_reads_of_a_file_is_not_large() -> None:
+    read = (LARGEST_FILE, LARGEST_CONFIG, differences.LARGEST_READ, file.LARGEST, data_files._MOST_BYTES)
+    assert max(read) <= LARGEST_READ
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_tree_made_by_hand_is_written_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    blob = git("hash-object", "-w", "--stdin", given=b"evil")
+    link = git("hash-object", "-w", "--stdin", given=b"..")
+    empty = git("hash-object", "-w", "--stdin")
+
+    def tree(*entries: tuple[str, str, str]) -> str:
+        content = b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(it) for mode, name, it in entries)
+        return git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", given=content)
+
+    evil = tree(("100644", "evil", blob))
+    top = tree(
+        ("40000", "..", evil),
+        ("40000", ".", evil),
+        ("40000", ".GIT", evil),
+        ("100644", "../evil", blob),
+        ("100644", f"{tmp_path}/evil", blob),
+        ("100644", "a" * 300, blob),
+        ("120000", "b", link),
+        ("40000", "b", evil),
+        ("120000", "c", link),
+        ("40000", "c", tree(("120000", "evil", link))),
+        ("100644", "d", blob),
+        ("40000", "d", tree(("40000", "d", evil))),
+        ("120000", "e", git("hash-object", "-w", "--stdin", given=b"b")),
+        ("40000", "e", tree(("100644", "other", blob))),
+        ("120000", "nothing", empty),
+        ("160000", "submodule", git("rev-parse", "HEAD")),
+        ("100644", "good", blob),
+    )
+    made = git("commit-tree", top, "-m", "x")
+    with files_of(commit_of(made)) as folder:
+        there = {it.as_posix().removeprefix(folder.as_posix())[1:] for it in folder.parent.rglob("*")}
+    assert there == {"", "b", "b/evil", "c", "c/evil", "d", "e", "e/other", "good"}
+    assert not (tmp_path / "evil").exists()
+    assert review("specs", made).base == made
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_the_repository_lacks_is_refused() -> None:
+    blob = git("rev-parse", "HEAD:specs/two.yaml")
+    Path(".git/objects", blob[:2], blob[2:]).unlink()
+    with pytest.raises(SpecError, match=f"git cannot read this revision: {blob} missing"):
+        review("specs", "main")
+    tree = git("rev-parse", "HEAD:specs")
+    Path(".git/objects", tree[:2], tree[2:]).unlink()
+    with pytest.raises(SpecError, match=f"git cannot read this revision: error: Could not read {tree}"):
+        review("specs", "main")
+
+
+@pytest.mark.usefixtures("repository")
+def test_in_a_revision_without_files_there_was_nothing() -> None:
+    Path("requirements.txt").write_text("inferstack==2\n")
+    for rest in ("", "other"):
+        blob = git("hash-object", "-w", "--stdin")
+        files = f"100644 blob {blob}\t{rest}\n" if rest else ""
+        made = git("commit-tree", git("mktree", given=files.encode()), "-m", "x")
+        found = review("specs", made)
+        assert fates(found) == {"one": "new", "two": "new"}
+        assert found.notes == (() if rest else (f"{made} has no files, so every endpoint is new",))
 
 
 @pytest.mark.usefixtures("repository")
@@ -147,26 +279,122 @@ def test_nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert sorted(it.as_posix() for it in Path(".git").rglob("*")) == before
 
 
-@pytest.mark.parametrize("base", ["nowhere", "--help", "main:specs", "HEAD~9", "\x1b[31m"])
+# ---------------------------------------------------------------- a path or a revision
+
+
 @pytest.mark.usefixtures("repository")
-def test_what_is_no_revision_is_refused(base: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review", "specs", f"--base={base}"]) == 1
+def test_what_may_be_a_path_or_a_revision_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    put("specs", variant=THREE)
+    commit()
+    # Compared with themselves, the specs would be unchanged.
+    for name in ("HEAD^", git("rev-parse", "HEAD^"), "main~1"):
+        shutil.copytree("specs", name)
+        assert main(["review", "specs", "--base", name]) == 1
+        said = capsys.readouterr().err
+        assert "IS895: this is both a path and a revision of git; " in said
+        assert f"write `./{name}` for the path, or `git:{name}` for the revision" in said
+        assert fates(review("specs", f"./{name}"))["one"] == "unchanged"
+        assert fates(review("specs", Path(name)))["one"] == "unchanged"
+        found = review("specs", f"git:{name}")
+        assert fates(found)["one"] == "updated"
+        assert (found.base, found.base_commit) == (name, git("rev-parse", "main~1"))
+        assert found.endpoints[0].compared_with == f"{name}:specs/one.yaml"
+
+
+@pytest.mark.usefixtures("repository")
+def test_only_a_revision_has_a_commit() -> None:
+    assert review("specs", "main").base_commit == git("rev-parse", "main")
+    put("before")
+    assert review("specs", "before").base_commit is None
+    shutil.copytree("specs", "git:main")
+    put("specs", variant=THREE)
+    assert fates(review("specs", "git:main"))["one"] == "updated"
+    assert fates(review("specs", Path("git:main")))["one"] == "updated"
+    put("git:main", variant=THREE)
+    assert fates(review("specs", "git:main"))["one"] == "updated"
+    assert fates(review("specs", "./git:main"))["one"] == "unchanged"
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_file_of_the_index_is_no_commit() -> None:
+    git("update-index", "--add", "--cacheinfo", f"160000,{git('rev-parse', 'HEAD')},x^{{commit}}")
+    Path("y^{commit}").write_text("y")
+    git("add", "y^{commit}")
+    for base in (":x", ":y", "git::y"):
+        with pytest.raises(SpecError, match="git knows no such revision here: "):
+            review("specs", base)
+
+
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ("nowhere", "fatal: Needed a single revision"),
+        ("--all", "fatal: Needed a single revision"),
+        (
+            "main:specs",
+            "error: TREE^{commit}: expected commit type, but the object dereferences to tree type",
+        ),
+        ("HEAD~9", "fatal: Needed a single revision"),
+        ("main:\x1b[31m", "fatal: Needed a single revision"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_what_is_no_revision_is_refused(base: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = words.replace("TREE", git("rev-parse", "main:specs"))
+    for given, start in ((base, "there is no such path, and "), (f"git:{base}", "")):
+        assert main(["review", "specs", f"--base={given}"]) == 1
+        said = capsys.readouterr().err
+        assert f": IS895: {start}git knows no such revision here: {words}; name a " in said
+        assert "\x1b" not in said
+
+
+@pytest.mark.usefixtures("repository")
+def test_after_git_there_must_be_a_revision(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "specs", "--base", "git:"]) == 1
     said = capsys.readouterr().err
-    assert "IS895: this is neither a path nor a git revision that is known here; name a template, " in said
-    assert "\x1b" not in said
+    assert said == "git::1:1: IS895: no revision follows; name a commit, branch or tag, as in `git:main`\n"
+
+
+@pytest.mark.usefixtures("repository")
+def test_why_git_refuses_a_repository_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As git has it for a repository of another user; that is real git, in another language, too.
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("LANGUAGE", "de")
+    words = "git reads no repository here: fatal: detected dubious ownership in repository at '/.*'; run `git"
+    for base in ("main", "git:main"):
+        with pytest.raises(SpecError, match=words):
+            review("specs", base)
+    put("before")
+    assert fates(review("specs", "before"))["one"] == "unchanged"
 
 
 def test_without_a_repository_a_revision_is_refused() -> None:
     put("specs")
-    with pytest.raises(SpecError, match="IS895"):
-        review("specs", "main")
+    for base in ("main", "git:main"):
+        with pytest.raises(SpecError, match=r"IS895: .*fatal: not a git repository"):
+            review("specs", base)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_text_that_no_program_can_be_given_is_refused() -> None:
+    with pytest.raises(SpecError, match="IS895: there is no such path, and git cannot be run: embedded null"):
+        review("specs", "\0")
 
 
 def test_without_git_a_revision_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     put("specs")
-    with pytest.raises(SpecError, match="git cannot be run"):
+    with pytest.raises(SpecError, match="there is no such path, and git cannot be run: No such file"):
         review("specs", "main")
+    put("before")
+    assert fates(review("specs", "before")) == {"one": "unchanged"}
+
+
+def test_what_is_neither_a_file_nor_a_folder_is_refused() -> None:
+    put("specs")
+    os.mkfifo("pipe")
+    with pytest.raises(SpecError, match="IS895: this is neither a file nor a folder"):
+        review("specs", "pipe")
 
 
 @pytest.mark.usefixtures("repository")

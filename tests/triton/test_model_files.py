@@ -95,8 +95,11 @@ GOOD = doubling()
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\0", b"# not ONNX", GOOD[:-1], GOOD[: len(GOOD) // 2], b"\xff" * 64, field(7, field(2, "empty"))],
-    ids=["empty", "zero", "text", "cut off at the end", "half", "ones", "no outputs"],
+    [
+        *(b"", b"\0", b"\0\0" + GOOD, b"# not ONNX", GOOD[:-1], GOOD[: len(GOOD) // 2], b"\xff" * 64),
+        field(7, field(2, "empty")),
+    ],
+    ids=["empty", "zero", "zeros first", "text", "cut off at the end", "half", "ones", "no outputs"],
 )
 def test_what_is_no_onnx_says_nothing(content: bytes, tmp_path: Path) -> None:
     assert _read(tmp_path, GOOD) is not None

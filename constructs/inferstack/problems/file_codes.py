@@ -178,5 +178,6 @@ LEFT_OVER = COMPARISON_CODES.warning(
     "IS854", "No spec of the folder makes a template's stack any more.", _OWN
 )
 NO_BASE = COMPARISON_CODES.error(
-    "IS895", "The base to compare with is neither a path nor a revision of git, or cannot be read."
+    "IS895",
+    "The base to compare with is neither a path nor a revision of git, may be either, or cannot be read.",
 )

@@ -4,10 +4,9 @@ The specs of a base are rendered by this version of inferstack, and by the base'
 given. What both make of them is what the new version of the library changes.
 """
 
+import os
 import subprocess
-import tarfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,12 +18,16 @@ from inferstack.problems import FilePlace, Problem, SpecError, dotted
 from inferstack.problems.file_codes import NO_BASE
 from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
+from inferstack.review.revision import Commit, GitError, commit_of, files_of
 from inferstack.review.templates import PATTERNS, PreviousTemplate, read_folder, read_template
 from inferstack.source.document import read_document
 from inferstack.source.spec_file import name_in_templates
 
 _REQUIREMENTS = "requirements.txt"
+_OF_GIT = "git:"
+"""Before a revision: with it, a base is never a path."""
 _FIX = "name a template, a folder of templates or specs, or a commit, branch or tag of git"
+_FIX_OF_REVISION = "name a commit, branch or tag, as in `git:main`"
 
 
 class BaseStack(msgspec.Struct, frozen=True):
@@ -62,6 +65,8 @@ class Base(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     is_folder: bool = True
     """False for a single template, which a single spec is compared with whatever its name."""
+    commit: str | None = None
+    """The full hash of a revision of git."""
     wrong: frozenset[str] = frozenset()
     """The spec files with errors, as they are called under review: what they made is not known."""
 
@@ -77,16 +82,56 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_base(base: Path | str, asked: Question) -> Base:
-    """Reads what a change is compared with. A path comes before a revision with the same name.
+    """Reads what a change is compared with: a path or a revision, for certain.
+
+    A change under review may add a path with the name of a revision. So `git:` makes any text a revision, a
+    text without it that may be either is refused, and a `Path` that is there is a path.
 
     Raises:
-        SpecError: when it is neither, or cannot be read.
+        SpecError: when it is neither or both, or cannot be read.
     """
+    if isinstance(base, str) and base.startswith(_OF_GIT):
+        return _of_revision(base.removeprefix(_OF_GIT), asked)
     path = Path(base)
+    if not os.path.exists(path):  # noqa: PTH110 - never raises, whatever the text
+        return _of_word(str(base), asked)
+    if isinstance(base, str) and _is_revision(base):
+        fix = f"write `./{base}` for the path, or `{_OF_GIT}{base}` for the revision"
+        raise _unknown(base, "this is both a path and a revision of git", fix)
+    return _of_path(path, asked)
+
+
+def _of_revision(revision: str, asked: Question) -> Base:
+    if not revision:
+        raise _unknown(_OF_GIT, "no revision follows", _FIX_OF_REVISION)
+    try:
+        commit = commit_of(revision)
+    except GitError as error:
+        raise _unknown(f"{_OF_GIT}{revision}", str(error), error.fix or _FIX_OF_REVISION) from None
+    return _of_commit(revision, commit, asked)
+
+
+def _of_word(word: str, asked: Question) -> Base:
+    try:
+        commit = commit_of(word)
+    except GitError as error:
+        raise _unknown(word, f"there is no such path, and {error}", error.fix or _FIX) from None
+    return _of_commit(word, commit, asked)
+
+
+def _is_revision(word: str) -> bool:
+    try:
+        commit_of(word)
+    except GitError:
+        return False
+    return True
+
+
+def _of_path(path: Path, asked: Question) -> Base:
     if path.is_file():
         return Base(path.as_posix(), (_of_template(read_template(path)),), is_folder=False)
     if not path.is_dir():
-        return _of_revision(str(base), asked)
+        raise _unknown(path.as_posix(), "this is neither a file nor a folder", _FIX)
     if any(True for form in PATTERNS for _ in path.glob(f"**/{form}")):
         templates, problems = read_folder(path)
         return Base(path.as_posix(), tuple(map(_of_template, templates)), tuple(problems))
@@ -97,8 +142,8 @@ def _of_template(template: PreviousTemplate) -> BaseStack:
     return BaseStack(template, account=template.account, region=template.region)
 
 
-def _unknown(base: str, why: str) -> SpecError:
-    return SpecError([Problem(FilePlace(base), why, _FIX, NO_BASE)])
+def _unknown(base: str, why: str, fix: str) -> SpecError:
+    return SpecError([Problem(FilePlace(base), why, fix, NO_BASE)])
 
 
 # ---------------------------------------------------------------- specs
@@ -170,7 +215,7 @@ def _by_program(program: str, base: Base, files: Sequence[_SpecFile], folder: Pa
         try:
             then = _render(program, chosen, folder, stage, asked.region)
         except OSError as error:
-            raise _unknown(program, f"the program cannot be run: {error.strerror}") from None
+            raise _unknown(program, f"the program cannot be run: {error.strerror}", _FIX) from None
         except _NotRenderedError as error:
             notes.append(f"{base.title}: its own version could not render it: {error}")
             then = {}
@@ -216,60 +261,33 @@ def _with_own_version(now: BaseStack, then: PreviousTemplate | None) -> BaseStac
 # ---------------------------------------------------------------- git
 
 
-def _of_revision(revision: str, asked: Question) -> Base:
-    top = Path(_git(revision, "rev-parse", "--show-toplevel", folder=Path.cwd()).decode().strip())
-    commit = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    found = _git(revision, *commit, folder=top).decode().strip()
-    with _checked_out(found, top) as folder:
-        files = list(_files_of(asked.paths, top, folder))
-        base = _rendered(revision, files, folder, asked)
-        other = _text(top / _REQUIREMENTS) != _text(folder / _REQUIREMENTS)
+def _of_commit(title: str, commit: Commit, asked: Question) -> Base:
+    try:
+        with files_of(commit) as folder:
+            files = list(_specs_at(asked.paths, commit.top, folder))
+            base = _rendered(title, files, folder, asked)
+            is_empty = not any(folder.iterdir())
+            other = bool(files) and _text(commit.top / _REQUIREMENTS) != _text(folder / _REQUIREMENTS)
+    except GitError as error:
+        raise _unknown(title, str(error), _FIX_OF_REVISION) from None
+    notes = list(base.notes)
+    if is_empty:
+        notes.append(f"{title} has no files, so every endpoint is new")
     if other and asked.program is None:
-        note = (
-            f"{revision} has another {_REQUIREMENTS}: what its version of inferstack makes of the specs is "
+        notes.append(
+            f"{title} has another {_REQUIREMENTS}: what its version of inferstack makes of the specs is "
             "only known with --base-program"
         )
-        return msgspec.structs.replace(base, notes=(*base.notes, note))
-    return base
+    return msgspec.structs.replace(base, notes=tuple(notes), commit=commit.id)
 
 
-def _git(revision: str, *arguments: str, folder: Path) -> bytes:
-    try:
-        ran = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
-    except OSError as error:
-        raise _unknown(revision, f"there is no such path, and git cannot be run: {error.strerror}") from None
-    if ran.returncode:
-        raise _unknown(revision, "this is neither a path nor a git revision that is known here")
-    return ran.stdout
-
-
-@contextmanager
-def _checked_out(commit: str, top: Path) -> Iterator[Path]:
-    """All files of a commit in a temporary folder: specs name files of models beside them."""
-    with TemporaryDirectory() as place:
-        archive = Path(place) / "archive.tar"
-        _git(commit, "archive", "--format=tar", f"--output={archive}", commit, folder=top)
-        folder = Path(place).resolve() / "tree"
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter=_inside)
-        archive.unlink()
-        yield folder
-
-
-def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
-    """The member, unless it is a link that leads out of the folder: no spec can need that."""
-    try:
-        return tarfile.data_filter(member, folder)
-    except tarfile.FilterError:
-        return None
-
-
-def _files_of(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecFile]:
+def _specs_at(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecFile]:
     """The spec files that were at these paths; none where there were none."""
     for path in paths:
-        if not path.resolve().is_relative_to(top.resolve()):
+        inner = _path_in(top, path)
+        if inner is None:
             continue
-        there = folder / path.resolve().relative_to(top.resolve())
+        there = folder / inner
         try:
             found = spec_files(there)
         except SpecError:
@@ -278,6 +296,19 @@ def _files_of(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecF
             if file.is_file():
                 name = path / file.name if is_folder(there) else path
                 yield _SpecFile(file, name_in_templates(str(name)))
+
+
+def _path_in(top: Path, path: Path) -> Path | None:
+    """A path from the top of the repository; None if it is not in there.
+
+    Links in it are not followed, only those above the repository: a change that makes the folder of its specs
+    a link would otherwise be compared with what that folder never was.
+    """
+    written = Path(os.path.abspath(path))  # noqa: PTH100 - keeps links
+    real = os.path.realpath(top)
+    from_the_root = reversed((written, *written.parents))
+    above = next((it for it in from_the_root if os.path.realpath(it) == real), None)
+    return None if above is None else written.relative_to(above)
 
 
 def _text(path: Path) -> str | None:

@@ -124,6 +124,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     """Version of this form of data."""
     base: str | None
     """What it is compared with; none without a base."""
+    base_commit: str | None = None
+    """The full hash, if that is a revision of git."""
     endpoints: tuple[Reviewed, ...]
     """The endpoints, in the order of their files and stages; then those that no spec makes any more."""
     findings: tuple[Finding, ...]

@@ -48,7 +48,7 @@ def review(
 
     Args:
         specs: spec files, and folders of spec files.
-        base: a template, a folder of templates or specs, or a revision of git.
+        base: a template, a folder of templates or specs, or a revision of git, as `git:REVISION` always is.
         stage: the stage of every spec; without it, every stage that can be deployed.
         region: the region of specs that name none.
         prices: a price file, or its content; without it `inferstack-prices.json` here, if there is one.
@@ -100,6 +100,7 @@ class _Reviewer(msgspec.Struct):
         sources = dict.fromkeys(it.source for it in self.used.values() if it.source)
         return Review(
             base=None if self.base is None else self.base.title,
+            base_commit=None if self.base is None else self.base.commit,
             endpoints=tuple(self.reviewed),
             findings=worst_first(self.findings, [it.key for it in self.reviewed]),
             quotas=quotas(self.reviewed),

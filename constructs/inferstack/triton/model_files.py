@@ -178,6 +178,9 @@ class _Message(msgspec.Struct, frozen=True):
                 length = value if key & 7 == 2 else 0
             elif not length:
                 raise _UnknownError
+            if not key >> 3:
+                # No field has this number: zeros are none, as in a file of which only the size is known.
+                raise _UnknownError
             start, at = at + used, at + used + length
             if at > self.end or self.left[0] < 0:
                 raise _UnknownError

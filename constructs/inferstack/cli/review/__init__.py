@@ -39,7 +39,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_paths(command)
     command.add_argument("--stage", help="review this stage of every spec; without it, all of them")
     add_region(command)
-    base = "compare with a template, a folder of templates or specs, or a commit, branch or tag of git"
+    base = (
+        "compare with a template, a folder of templates or specs, or a commit, branch or tag of git; "
+        "git:REVISION is never a path"
+    )
     command.add_argument("--base", metavar="BASE", help=base)
     program = "render the specs of the base with this inferstack, which is of the base's own version"
     command.add_argument("--base-program", metavar="PROGRAM", help=program)

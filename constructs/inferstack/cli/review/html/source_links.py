@@ -53,6 +53,8 @@ class SourceLinks(msgspec.Struct, frozen=True):
     """The top of the repository, which addresses start from."""
     base: str | None
     """What is compared with: its files are not those of the repository as it is."""
+    is_commit: bool = False
+    """Whether that is a revision. A folder may have its name; its files begin with that and a colon."""
 
     def __call__(self, place: Place) -> str | None:
         """The address of a place; None if it has none."""
@@ -65,14 +67,16 @@ class SourceLinks(msgspec.Struct, frozen=True):
 
     def _is_here(self, file: str) -> bool:
         """Whether it is a file, and not one of the base."""
-        of_base = self.base is not None and (
-            file == self.base or file.startswith((f"{self.base}:", f"{self.base}/"))
-        )
-        return file != STANDARD_INPUT and not of_base
+        if self.base is None:
+            return file != STANDARD_INPUT
+        in_base = file.startswith(f"{self.base}:")
+        if not self.is_commit:
+            in_base = in_base or file == self.base or file.startswith(f"{self.base}/")
+        return file != STANDARD_INPUT and not in_base
 
 
 def links_of(review: Review, url: SourceUrl | None) -> SourceLinks:
     """Addresses from the top of the repository around the working directory; without one, from there."""
     here = Path.cwd()
     root = next((it for it in (here, *here.parents) if (it / ".git").exists()), here)
-    return SourceLinks(url, root, review.base)
+    return SourceLinks(url, root, review.base, review.base_commit is not None)
