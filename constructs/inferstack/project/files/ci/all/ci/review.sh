@@ -32,7 +32,7 @@ echo '<!-- inferstack -->' # the next run finds the comment by this
 program=inferstack
 if [ -f "$work/base/requirements.txt" ] && ! cmp -s requirements.txt "$work/base/requirements.txt"; then
   python3 -m venv "$work/venv"
-  if (cd "$work/base" && "$work/venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt >&2); then
+  if (cd "$work/base" && "$work/venv/bin/pip" install --quiet --disable-pip-version-check --no-compile -r requirements.txt >&2); then
     program=$work/venv/bin/inferstack
   else
     printf 'The old requirements.txt cannot be installed: what another version of inferstack changes is not shown.\n\n'
