@@ -323,14 +323,6 @@ def test_without_a_cache_each_request_is_a_cold_start(capsys: Capture) -> None:
     assert "cold starts: 4,320\nmost often: b 2,880, a 1,440" in capsys.readouterr().out
 
 
-def test_the_exact_solver_is_an_extra(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    it = found(capsys, str(CHAT), "--traffic", "halves.csv", "--exact")
-    assert it["with_delays"]["instance_minutes"]["shared"] == 2903
-    monkeypatch.setitem(__import__("sys").modules, "highspy", None)
-    assert main(["pack", str(CHAT), "--traffic", "halves.csv", "--exact"]) == 1
-    assert "pip install 'inferstack[exact]'" in capsys.readouterr().err
-
-
 # ---------------------------------------------------------------- what is wrong
 
 

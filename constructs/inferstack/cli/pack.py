@@ -11,11 +11,9 @@ from inferstack.cli.pack_report import as_json, as_text
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.facts.walk import region_of
 from inferstack.problems import printable
-from inferstack.sizing.bin_packing import packed_units
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
 from inferstack.sizing.sharing.comparison import Comparison, Question, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
-from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.traffic import read_traffic, repeated, together
 
 _LONGEST_STARTUP = 120
@@ -37,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the specs")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
-    parser.add_argument("--exact", action="store_true", help="pack with an exact solver (extra `exact`)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
     _add_what_traffic_does_not_tell(parser)
     parser.set_defaults(wrong_usage=parser.error)
@@ -112,8 +109,6 @@ def run(options: argparse.Namespace) -> int:
         found = comparisons([it.spec for it in loaded], question)
     except CannotPackError as error:
         raise Refusal(printable(str(error))) from None
-    except ModuleNotFoundError:
-        raise Refusal("highspy is not installed; install it with: pip install 'inferstack[exact]'") from None
     print(as_json(found, prices) if options.format == "json" else as_text(found, prices), end="", flush=True)
     _say_what_is_missing(found, prices)
     return int(any(it.sharing.short_of_room for it in found))
@@ -130,7 +125,6 @@ def _question(options: argparse.Namespace) -> Question:
         simulation=Simulation(period_of(traffic), options.seconds),
         startup=options.startup,
         memory=dict(options.model_memory),
-        packing=_packing(options.exact),
     )
 
 
@@ -141,11 +135,3 @@ def _say_what_is_missing(found: Sequence[Comparison], prices: Prices) -> None:
         tell("add `--model-memory MIB` to count cold starts")
     if any(prices.of(it.instance_type) is None for it in found):
         tell(f"without prices, there are only instance hours; {HOW_TO_GET_PRICES}")
-
-
-def _packing(exact: bool) -> Packing:
-    if not exact:
-        return packed_units
-    from inferstack.sizing.sharing.exact import packed_exactly  # noqa: PLC0415 - an extra
-
-    return packed_exactly

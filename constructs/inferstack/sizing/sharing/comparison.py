@@ -13,7 +13,6 @@ from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
-from inferstack.sizing.bin_packing import packed_units
 from inferstack.sizing.sharing.hosts import CannotPackError, Host, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
     ColdStarts,
@@ -21,7 +20,6 @@ from inferstack.sizing.sharing.multi_model import (
     compared_instances,
     loads_of_uncached,
 )
-from inferstack.sizing.sharing.placement import Packing
 from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
 from inferstack.sizing.sharing.scaling import Scaling
 from inferstack.sizing.sharing.schedules import Period
@@ -60,7 +58,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     startup: int = 0
     memory: Mapping[str, int] = msgspec.field(default_factory=dict)
     """MiB that models take, by name."""
-    packing: Packing = packed_units
 
 
 def comparisons(specs: Sequence[ModelSpec], question: Question) -> list[Comparison]:
@@ -98,9 +95,7 @@ def _of_host(host: Host, all_: Sequence[Host], question: Question) -> Comparison
             raise SpecError(problems)
     requests = requests_by_base(traffic, [it.name for it in host.models], host.adapters)
     try:
-        sharing = compared(
-            requests, host.models, host.fleet, startup=question.startup, packing=question.packing
-        )
+        sharing = compared(requests, host.models, host.fleet, startup=question.startup)
     except TooManyError as error:
         raise CannotPackError(f"{host.name}: {error}; check targets, limits and traffic") from None
     return Comparison(

@@ -93,7 +93,6 @@ def compared(
     fleet: Fleet,
     *,
     startup: int = 0,
-    packing: Packing = packed_units,
 ) -> Sharing:
     """Simulates the models on one fleet and on endpoints of their own.
 
@@ -102,7 +101,7 @@ def compared(
     Raises:
         TooManyError: with thousands of copies or instances.
     """
-    packing = _remembered(packing)
+    packing = _packing_with_memory()
     copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
     wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
     held = {name: it.held for name, it in copies.items()}
@@ -132,17 +131,17 @@ def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: Fleet) -
         raise TooManyError(f"{fleet.low:,} instances are more than can be simulated, {_MOST:,}")
 
 
-def _remembered(packing: Packing) -> Packing:
-    """The packing with a memory, since the same copies occur again and again."""
+def _packing_with_memory() -> Packing:
+    """The same copies occur again and again."""
     known: dict[tuple[tuple[str, int], ...], Sequence[Sequence[str]]] = {}
 
-    def asked(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
+    def packing(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
         counts = tuple(sorted((name, count) for name, count in copies.items() if count))
         if counts not in known:
-            known[counts] = packing(dict(counts), units)
+            known[counts] = packed_units(dict(counts), units)
         return known[counts]
 
-    return asked
+    return packing
 
 
 def _both(
