@@ -12,7 +12,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRICS, Metric
 from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
-from inferstack.cli.explain_keys import Key, every_key, keys_called, keys_of
+from inferstack.cli.explain_keys import SpecKey, every_key, keys_called, keys_of
 from inferstack.cli.terminal import Refusal, painted
 from inferstack.format.schema import kind_definitions
 from inferstack.problems.codes import Code
@@ -168,7 +168,7 @@ def _of_key(subject: str) -> list[str]:
     return [*lines, *_see_also(subject)] if lines else []
 
 
-def _key(key: Key) -> Iterator[str]:
+def _key(key: SpecKey) -> Iterator[str]:
     title = f"{key.places[0]} ({key.form})"
     fits = len(title) <= _columns()
     yield from [_title(title)] if fits else [_title(_place(key.places[0])), f"({key.form})"]

@@ -14,7 +14,7 @@ _DEFINITIONS = "#/$defs/"
 _NAME = "NAME"
 
 
-class Key(msgspec.Struct, frozen=True):
+class SpecKey(msgspec.Struct, frozen=True):
     """A key of a block. ``places`` are the paths where specs have it, the shortest first, as in
     ``autoscaling.policies[].target_value``; ``kinds`` the kinds of spec that have it anywhere.
     """
@@ -81,7 +81,7 @@ def _target(branch: JsonSchema) -> str:
 
 
 @cache
-def every_key() -> tuple[Key, ...]:
+def every_key() -> tuple[SpecKey, ...]:
     """Every key of every block; those nearest to the top of a spec first."""
     definitions = shipped_schema()["$defs"]
     found: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
@@ -92,7 +92,7 @@ def every_key() -> tuple[Key, ...]:
             places, kinds = found.setdefault((at, key), ({}, {}))
             places[place] = kinds[kind] = None
     keys = [
-        Key(key, block, schema, key in owner.get("required", ()), _by_length(places), tuple(kinds))
+        SpecKey(key, block, schema, key in owner.get("required", ()), _by_length(places), tuple(kinds))
         for (block, key), (places, kinds) in found.items()
         for owner in [definitions[block or kind_definitions()[next(iter(kinds))]]]
         for schema in [owner["properties"][key]]
@@ -127,7 +127,7 @@ def _blocks(value: JsonSchema) -> Iterator[tuple[str, str]]:
 # ---------------------------------------------------------------- look-ups
 
 
-def keys_called(asked: str) -> list[Key]:
+def keys_called(asked: str) -> list[SpecKey]:
     """The keys that a path may mean, those nearest to the top first: the last part is the key's name, the
     others stand before it, maybe with more between, as in `autoscaling.target_value`.
     """

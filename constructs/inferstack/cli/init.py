@@ -15,16 +15,16 @@ from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
 from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES
 from inferstack.project.files import REQUIREMENTS, SCHEMA, files_of, is_start
-from inferstack.project.state import RECORD, WRITABLE, Record, State, read_record, record_of, states
+from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states
 from inferstack.project.writing import write_all
 
 _SAYS = {
-    State.NEW: "would be written",
-    State.OUTDATED: "outdated, and not changed by you",
-    State.OWN: "yours: left as it is",
-    State.BOTH: "yours, and init would write something new",
-    State.REMOVED: "removed by you: left out",
-    State.DROPPED: "no longer part of the project: remove it if you do not need it",
+    FileState.NEW: "would be written",
+    FileState.OUTDATED: "outdated, and not changed by you",
+    FileState.OWN: "yours: left as it is",
+    FileState.BOTH: "yours, and init would write something new",
+    FileState.REMOVED: "removed by you: left out",
+    FileState.DROPPED: "no longer part of the project: remove it if you do not need it",
 }
 
 
@@ -94,9 +94,9 @@ def _record(folder: Path) -> Record | None:
 # ---------------------------------------------------------------- writing
 
 
-def _write(folder: Path, wanted: Mapping[str, str], found: Mapping[str, State], record: Record) -> None:
+def _write(folder: Path, wanted: Mapping[str, str], found: Mapping[str, FileState], record: Record) -> None:
     contents = {path: content for path, content in wanted.items() if found.get(path) in WRITABLE}
-    replacing = {path for path in contents if found[path] is State.OUTDATED}
+    replacing = {path for path in contents if found[path] is FileState.OUTDATED}
     if (folder / RECORD).exists():
         replacing.add(RECORD)
     try:
@@ -107,20 +107,20 @@ def _write(folder: Path, wanted: Mapping[str, str], found: Mapping[str, State], 
         raise Refusal(f"{where}: cannot be written: {error.strerror}; nothing was written") from None
 
 
-def _say(folder: Path, found: Mapping[str, State]) -> None:
+def _say(folder: Path, found: Mapping[str, FileState]) -> None:
     """The files that were written, and those that were there."""
     for path, state in found.items():
         if state in WRITABLE:
             print(printable(str(folder / path)))
     sys.stdout.flush()
-    others = [path for path, state in found.items() if state in (State.OWN, State.BOTH)]
+    others = [path for path, state in found.items() if state in (FileState.OWN, FileState.BOTH)]
     for path in others:
         tell(printable(f"{path}: {_SAYS[found[path]]}"))
     if others:
         tell("`inferstack init --diff` shows what init would write there")
 
 
-def _problems(folder: Path, found: Mapping[str, State]) -> int:
+def _problems(folder: Path, found: Mapping[str, FileState]) -> int:
     """Reports what is wrong with a spec that was written: a region may lack its image."""
     specs = [folder / path for path in found if is_start(path) and path != REQUIREMENTS]
     problems = check_files(it for it in specs if it.is_file())
@@ -139,9 +139,9 @@ def _tell_what_is_next(folder: Path) -> None:
 # ---------------------------------------------------------------- comparing
 
 
-def _report(found: Mapping[str, State], options: argparse.Namespace) -> int:
+def _report(found: Mapping[str, FileState], options: argparse.Namespace) -> int:
     for path, state in found.items():
-        if state is not State.SAME:
+        if state is not FileState.SAME:
             print(printable(f"{path}: {_SAYS[state]}"))
     sys.stdout.flush()
     writable = [path for path, state in found.items() if state in WRITABLE]
@@ -155,10 +155,10 @@ def _report(found: Mapping[str, State], options: argparse.Namespace) -> int:
     return 1
 
 
-def _differences(folder: Path, wanted: Mapping[str, str], found: Mapping[str, State]) -> Iterator[str]:
+def _differences(folder: Path, wanted: Mapping[str, str], found: Mapping[str, FileState]) -> Iterator[str]:
     """Unified diffs, from the files as they are to those that would be written."""
     for path, content in wanted.items():
-        if found.get(path, State.SAME) in (State.SAME, State.REMOVED):
+        if found.get(path, FileState.SAME) in (FileState.SAME, FileState.REMOVED):
             continue
         if path == SCHEMA:
             yield f"{path} differs: it is the schema of another version\n"

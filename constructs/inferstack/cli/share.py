@@ -14,7 +14,7 @@ from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.facts.walk import region_of
 from inferstack.problems import printable
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, Prices, prices_for
-from inferstack.sizing.sharing.comparison import Comparison, Question, comparisons, period_of
+from inferstack.sizing.sharing.comparison import FleetComparison, SharingQuestion, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
 from inferstack.sizing.sharing.ways import MINUTES_AN_HOUR, Span, Ways
 from inferstack.sizing.traffic import read_traffic, repeated, together
@@ -90,13 +90,13 @@ def run(options: argparse.Namespace) -> int:
     return int(any(it.sharing.short_of_room for it in fleets))
 
 
-def _question(options: argparse.Namespace) -> Question:
+def _question(options: argparse.Namespace) -> SharingQuestion:
     traffic = None
     if options.traffic is not None:
         traffic = repeated(together([read_traffic(it) for it in options.traffic]), options.days)
     elif options.days > 1:
         options.wrong_usage("--days repeats the traffic of --traffic; without it, a week is simulated")
-    return Question(
+    return SharingQuestion(
         traffic=traffic,
         simulation=Simulation(period_of(traffic), options.seconds),
         startup=options.startup,
@@ -107,14 +107,14 @@ def _question(options: argparse.Namespace) -> Question:
 # ---------------------------------------------------------------- for people
 
 
-def _text(fleets: Sequence[Comparison], prices: Prices) -> str:
+def _text(fleets: Sequence[FleetComparison], prices: Prices) -> str:
     blocks = ["\n".join(map(printable, _lines(it, prices))) for it in fleets]
     if prices.source and any(prices.of(it.instance_type) is not None for it in fleets):
         blocks.append(printable(f"prices in {prices.currency}: {prices.source}"))
     return "\n\n".join(blocks) + "\n"
 
 
-def _lines(fleet: Comparison, prices: Prices) -> Iterator[str]:
+def _lines(fleet: FleetComparison, prices: Prices) -> Iterator[str]:
     sharing, traffic = fleet.sharing, fleet.traffic
     length = f"{counted(traffic.minutes, 'minute')} from {traffic.shown(0)}"
     yield f"{fleet.name}: {counted(len(fleet.models), 'model')} on {fleet.instance_type}, {length}"
@@ -155,7 +155,7 @@ def _money(minutes: int, price: Decimal) -> str:
     return f"{(minutes * price / MINUTES_AN_HOUR).quantize(_CENT):,}"
 
 
-def _peaks(fleet: Comparison) -> Iterator[str]:
+def _peaks(fleet: FleetComparison) -> Iterator[str]:
     sharing = fleet.sharing
     at_once = sharing.peak_at_once.instances
     instead = "" if at_once == sharing.peak.instances else f"; at once it would be {at_once}"
@@ -170,14 +170,14 @@ def _peaks(fleet: Comparison) -> Iterator[str]:
         yield f"copies without room for {short}: the shared fleet would have to be larger then"
 
 
-def _span(span: Span, fleet: Comparison) -> str:
+def _span(span: Span, fleet: FleetComparison) -> str:
     instances = counted(span.instances, "instance")
     if span.minutes == fleet.traffic.minutes:
         return f"{instances} all the time"
     return f"{instances} for {counted(span.minutes, 'minute')}, first at {fleet.traffic.shown(span.first)}"
 
 
-def _services(fleet: Comparison) -> Iterator[tuple[str, ...]]:
+def _services(fleet: FleetComparison) -> Iterator[tuple[str, ...]]:
     services = fleet.sharing.services
     yield "MINUTES OF", "WITH REQUESTS", "WITHOUT A COPY", "OVER THE TARGET"
     for name, service in list(services.items())[:_MOST_MODELS]:
@@ -186,7 +186,7 @@ def _services(fleet: Comparison) -> Iterator[tuple[str, ...]]:
         yield f"and {len(services) - _MOST_MODELS} more", "", "", ""
 
 
-def _cold_starts(fleet: Comparison) -> Iterator[str]:
+def _cold_starts(fleet: FleetComparison) -> Iterator[str]:
     cold = fleet.cold_starts
     if cold is None:
         return
@@ -201,12 +201,12 @@ def _cold_starts(fleet: Comparison) -> Iterator[str]:
 # ---------------------------------------------------------------- for programs
 
 
-def _json(fleets: Sequence[Comparison], prices: Prices) -> str:
+def _json(fleets: Sequence[FleetComparison], prices: Prices) -> str:
     """A list of objects; instance hours and costs are text, so that no digit is lost."""
     return json.dumps([_fields(it, prices) for it in fleets], indent=1) + "\n"
 
 
-def _fields(fleet: Comparison, prices: Prices) -> dict[str, Any]:
+def _fields(fleet: FleetComparison, prices: Prices) -> dict[str, Any]:
     sharing, price, cold = fleet.sharing, prices.of(fleet.instance_type), fleet.cold_starts
     return {
         "name": fleet.name,

@@ -13,7 +13,7 @@ import msgspec
 
 from inferstack.sizing.bin_packing import Room, Units, packed_units
 from inferstack.sizing.sharing.placement import Component, Fleet, Packing, placed
-from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
+from inferstack.sizing.sharing.scaling import Copies, CopyScaling, needed, simulated
 
 MINUTES_AN_HOUR = 60
 _MOST = 5_000
@@ -24,11 +24,11 @@ class TooManyError(ValueError):
     """Says of what there is more than can be simulated."""
 
 
-class Model(msgspec.Struct, frozen=True):
+class ScaledModel(msgspec.Struct, frozen=True):
     """A model that shares a fleet: what a copy needs, and how copies scale."""
 
     component: Component
-    scaling: Scaling
+    scaling: CopyScaling
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class Sharing(msgspec.Struct, frozen=True, kw_only=True):
 
 def compared(
     requests: Mapping[str, Sequence[Decimal]],
-    models: Sequence[Model],
+    models: Sequence[ScaledModel],
     fleet: Fleet,
     *,
     startup: int = 0,
@@ -148,7 +148,7 @@ def _both(
     held: Mapping[str, Sequence[int]],
     wanted: Mapping[str, Sequence[int]],
     packing: Packing,
-    models: Sequence[Model],
+    models: Sequence[ScaledModel],
     fleet: Fleet,
 ) -> list[int]:
     """Instances for the copies that are there together with those that requests need, minute by minute."""
@@ -164,7 +164,7 @@ def _both(
 
 
 def _alone(
-    requests: Mapping[str, Sequence[Decimal]], models: Sequence[Model], room: Room, startup: int
+    requests: Mapping[str, Sequence[Decimal]], models: Sequence[ScaledModel], room: Room, startup: int
 ) -> tuple[int, int, int]:
     """Instance minutes of endpoints for one model each: with delays, at once, and of a fixed size.
 
