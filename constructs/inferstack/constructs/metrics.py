@@ -1,7 +1,8 @@
 """Finds the metric of a given name, and the part of the endpoint that publishes it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, VARIANT_NAME, Hosting, Metric
@@ -18,8 +19,7 @@ from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.resource import Resource, Resources
 
 
-@dataclass(frozen=True, slots=True)
-class WantedMetric:
+class WantedMetric(msgspec.Struct, frozen=True):
     """A metric as its user names it. A part is named only where several publish the metric."""
 
     metric: str
