@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 DEPENDENCIES = ("lowest", "newest")
 # `rehearse` and `pictures` are large, and have tests of their own.
-EXTRAS = ("aws", "arrays", "completion", "exact", "node")
+EXTRAS = ("aws", "arrays", "completion", "node")
 _SPEC = ROOT / "model_specs" / "resnet-mme.yaml"
 _REGION = "us-east-1"
 _TWINE = "twine>=6.1,<8"

@@ -1,10 +1,9 @@
 """Problems of the surroundings are reported in one line, and not as errors of the program."""
 
-from dataclasses import replace
-
 import boto3
 import pytest
 from boto3.s3.transfer import TransferConfig
+from msgspec.structs import replace
 from support.s3 import ACCOUNT, Cloud
 
 from inferstack.account.connection import AccountError, Connection, connect

@@ -12,7 +12,7 @@ from botocore.stub import Stubber
 from support.stubbed import ACCOUNT, StubbedSession
 
 from inferstack.account.connection import AccountError
-from inferstack.account.invoking import Fleet, Invocation, fleets, invoking
+from inferstack.account.invoking import Invocation, RunningVariant, fleets, invoking
 
 ARN = f"arn:aws:sagemaker:eu-west-1:{ACCOUNT}:endpoint/ranker"
 DATES = {"CreationTime": 0, "LastModifiedTime": 0}
@@ -44,7 +44,11 @@ def test_each_variant_has_its_instances_as_they_are_now(session: StubbedSession)
     ]
     deployed(session.stub("sagemaker"), running, written)
     found = fleets(session.connection(), "eu-west-1", "ranker")
-    assert found == (Fleet("a", "ml.g5.xlarge", 3), Fleet("b", None, 0), Fleet("c", None, 0))
+    assert found == (
+        RunningVariant("a", "ml.g5.xlarge", 3),
+        RunningVariant("b", None, 0),
+        RunningVariant("c", None, 0),
+    )
     assert session.made == [("sagemaker", "eu-west-1")]
 
 

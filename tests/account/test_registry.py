@@ -1,12 +1,12 @@
 """What the model registry says about a version, in each form that its answers have."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import boto3
 import pytest
 from botocore.stub import Stubber
+from msgspec.structs import replace
 from support.stubbed import StubbedSession
 
 from inferstack.account.connection import AccountError

@@ -7,7 +7,7 @@ import pytest
 from inferstack.catalog import metrics
 from inferstack.check.every_code import every_code
 from inferstack.cli import main
-from inferstack.cli.explain_keys import every_key
+from inferstack.cli.explain import every_key
 from inferstack.format.kinds import KINDS
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Severity

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from inferstack.sizing.closed_loop import Pace, Run, closed_loop, percentile
+from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop, percentile
 
 SHORT = Pace(window=0.02, longest=2.0, answers=3)
 
@@ -26,7 +26,7 @@ class Server:
         return self.error
 
 
-def run(server: Server, users: int = 4, pace: Pace = SHORT) -> Run:
+def run(server: Server, users: int = 4, pace: Pace = SHORT) -> LoadRun:
     return asyncio.run(closed_loop(server.send, users, pace))
 
 

@@ -16,9 +16,9 @@ from inferstack.cli.measure_tuning import Tuning
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point, only_ratios
-from inferstack.sizing.closed_loop import Run
+from inferstack.sizing.closed_loop import LoadRun
 from inferstack.sizing.measurements import read_measurements
-from inferstack.sizing.search import Row, Trial
+from inferstack.sizing.search import BestOfKind, Trial
 from inferstack.sizing.sizes import Demand, sizes
 from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration
@@ -50,9 +50,9 @@ output [ { name: "Y" data_type: TYPE_FP32 dims: [ 2 ] } ]
 """
 
 
-def a_run(users: int, rate: float, milliseconds: float = 10.0, **more: object) -> Run:
+def a_run(users: int, rate: float, milliseconds: float = 10.0, **more: object) -> LoadRun:
     latencies = dict.fromkeys((50, 90, 95, 99), milliseconds)
-    return Run(users=users, seconds=10.0, answers=int(rate * 10), latencies=latencies, sent=100, **more)  # type: ignore[arg-type]
+    return LoadRun(users=users, seconds=10.0, answers=int(rate * 10), latencies=latencies, sent=100, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
@@ -207,12 +207,14 @@ def test_nothing_is_written_where_nothing_is_fast_enough() -> None:
 
 
 def test_no_line_of_the_tables_is_wider_than_a_terminal() -> None:
-    run = Run(users=1024, seconds=1.0, answers=999_999, latencies=dict.fromkeys((50, 90, 95, 99), 99_999.0))
+    run = LoadRun(
+        users=1024, seconds=1.0, answers=999_999, latencies=dict.fromkeys((50, 90, 95, 99), 99_999.0)
+    )
     counted = Counted(9, 99, 9, 10**12, 10**12, {1: 3, 2: 3, 4: 3, 8: 1})
     for line in loads([Point("net", run, {"sentence-transformer": counted})]):
         assert len(line) <= 80
     trial = Trial(Configuration(128, 2000, 16, 16), 1024, 99_999.0, 99_999.0)
-    rows = [Row(name, trial, within=False) for name in ("base", "batching", "instances", "both")]
+    rows = [BestOfKind(name, trial, within=False) for name in ("base", "batching", "instances", "both")]
     for line in comparison(rows, Goal(99.5, 100.0)):
         assert len(line) <= 80
 
@@ -226,7 +228,7 @@ def test_the_sizes_of_batches_are_shown_with_their_share() -> None:
 def test_what_is_doubtful_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     rough = [Point("net", a_run(users, 10.0, steady=False, busy=users > 1)) for users in (1, 2, 4)]
     failed = Point("net", a_run(8, 10.0, errors={"status 500: no": 3, "other": 1}))
-    nothing = Run(users=1, seconds=0.0, answers=0, latencies={})
+    nothing = LoadRun(users=1, seconds=0.0, answers=0, latencies={})
     unloaded = [Point("batch 4", nothing, trouble="Triton does not load it: why")] * 2
     show_points([*rough, failed, *unloaded], [], "text")
     assert capsys.readouterr().err.splitlines() == [

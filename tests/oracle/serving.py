@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -94,7 +94,7 @@ class Oracle:
     def verdict(self, name: str) -> tuple[str, str]:
         """What happens to a model, and the server's words about it."""
         logged = len(self.host.log())
-        client = replace(self.host.triton, seconds=self.answer_seconds)
+        client = msgspec.structs.replace(self.host.triton, seconds=self.answer_seconds)
         loaded = client.ask("POST", f"/v2/repository/models/{name}/load")
         if loaded.status != 200:
             return "hangs" if loaded.status == 0 else "refuses", f"{loaded.text}\n{self.host.log()[logged:]}"

@@ -9,12 +9,12 @@ from hypothesis import given, strategies as st
 
 from inferstack.endpoint.cost import NO_PRICES, Prices
 from inferstack.sizing.measurements import Measurement, read_measurements
-from inferstack.sizing.sizes import Demand, LatencyLimit, best, sizes
+from inferstack.sizing.sizes import Demand, PercentileLimit, best, sizes
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 # https://aws.amazon.com/blogs/machine-learning/achieve-hyperscale-performance-for-model-serving-using-nvidia-triton-inference-server-on-amazon-sagemaker/
 PUBLISHED = read_measurements(ROOT / "docs/examples/bert-large.csv")
-POST = Demand(peak=Decimal(30_000), latency_limit=LatencyLimit(Decimal(95), Decimal(500)))
+POST = Demand(peak=Decimal(30_000), latency_limit=PercentileLimit(Decimal(95), Decimal(500)))
 
 
 def test_all_published_counts_and_costs_are_found_to_the_last_digit():
@@ -249,7 +249,7 @@ def test_the_first_is_the_cheapest_that_meets_the_demand(table, amount):
 
 
 def limit(milliseconds):
-    return LatencyLimit(Decimal(95), Decimal(milliseconds))
+    return PercentileLimit(Decimal(95), Decimal(milliseconds))
 
 
 def demand(peak, **others):

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
 
 from inferstack.problems import FilePlace, Problem
@@ -60,7 +61,7 @@ def test_our_own_archive_has_no_problem_and_the_same_digests(tmp_path: Path) -> 
     made = pack(plan_archive(read_repository(folder), [folder], locate), tmp_path / "model.tar.gz")
     found = inspect_archive(made.path, multi_model=False)
     assert errors(found) == []
-    assert found.packed == made
+    assert found.packed == replace(made, contents={})
     assert found.repository is not None
     assert found.repository.default_model == "pipe"
 

@@ -6,8 +6,9 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.catalog import regions
 from inferstack.texts.placeholders import PLACEHOLDER
@@ -124,8 +125,7 @@ _MOST_CONNECTIONS = 16
 _BRIEF = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(msgspec.Struct, frozen=True):
     """An account that was reached. ``region`` is the spec's, else that of the environment or profile."""
 
     account: str

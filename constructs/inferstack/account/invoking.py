@@ -24,7 +24,7 @@ _IN_SERVICE = "InService"
 _LONGEST_REASON = 300
 
 
-class Fleet(msgspec.Struct, frozen=True):
+class RunningVariant(msgspec.Struct, frozen=True):
     """The instances of a variant. A serverless one, or one with several types, has no ``instance_type``."""
 
     variant: str
@@ -53,7 +53,7 @@ class Invocation(msgspec.Struct, frozen=True):
         }
 
 
-def fleets(connection: Connection, region: str, endpoint: str) -> tuple[Fleet, ...]:
+def fleets(connection: Connection, region: str, endpoint: str) -> tuple[RunningVariant, ...]:
     """What an endpoint runs on now.
 
     Raises:
@@ -69,7 +69,9 @@ def fleets(connection: Connection, region: str, endpoint: str) -> tuple[Fleet, .
         )
     types = {it["VariantName"]: it.get("InstanceType") for it in config["ProductionVariants"]}
     return tuple(
-        Fleet(it["VariantName"], types.get(it["VariantName"]), int(it.get("CurrentInstanceCount") or 0))
+        RunningVariant(
+            it["VariantName"], types.get(it["VariantName"]), int(it.get("CurrentInstanceCount") or 0)
+        )
         for it in found.get("ProductionVariants", ())
     )
 

@@ -5,9 +5,10 @@ Otherwise a missing permission shows up late: SageMaker creates the endpoint, wh
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
+
+from msgspec.structs import replace
 
 from inferstack.account.connection import Connection
 from inferstack.format.kinds import ExecutionRole, ModelSpec, PolicyStatement

@@ -28,7 +28,7 @@ _RIGHTS = (
 Answer = Mapping[str, Any]
 
 
-class Kind(NamedTuple):
+class JobKind(NamedTuple):
     """A kind of job: how its operations and members are called."""
 
     noun: str
@@ -37,10 +37,10 @@ class Kind(NamedTuple):
     status: str
 
 
-KINDS: Mapping[str, Kind] = {
-    "load_test": Kind("inference_recommendations_job", "JobName", "Status"),
-    "ai_benchmark_job": Kind("ai_benchmark_job", "AIBenchmarkJobName", "AIBenchmarkJobStatus"),
-    "ai_recommendation_job": Kind(
+KINDS: Mapping[str, JobKind] = {
+    "load_test": JobKind("inference_recommendations_job", "JobName", "Status"),
+    "ai_benchmark_job": JobKind("ai_benchmark_job", "AIBenchmarkJobName", "AIBenchmarkJobStatus"),
+    "ai_recommendation_job": JobKind(
         "ai_recommendation_job", "AIRecommendationJobName", "AIRecommendationJobStatus"
     ),
 }

@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple
+
+import msgspec
 
 from inferstack.account.bucket import AS_THE_BUCKET_SAYS, Encryption, S3Place, described
 from inferstack.account.checksums import (
@@ -35,8 +36,7 @@ _TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
 _MAKING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(msgspec.Struct, frozen=True):
     """``progress`` gets the number of bytes that arrived, or a negative one when some are sent again."""
 
     client: Any

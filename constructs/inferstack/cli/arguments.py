@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +26,7 @@ _COMMANDS = {
     "package": "pack model archives",
     "prices": "write AWS's prices into a file",
     "size": "count instances for an objective",
-    "pack": "compare a shared fleet with endpoints",
+    "share": "compare a shared fleet with endpoints",
     "recommend": "measure models on SageMaker",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
@@ -38,10 +38,12 @@ _COMMANDS = {
 }
 """The line of help for each command. In the module of its name, ``run`` does the work, and ``add_arguments``
 adds its arguments."""
-
+_OTHER_NAMES = {"pack": "share"}
+"""Commands that are found by another name, too, which no help shows."""
 
 _MOST = 86_400
 _MOST_COUNT = 1_000_000_000
+_MOST_DIGITS = 20
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -50,6 +52,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         SystemExit: with status 2 for wrong usage, and 0 after help or the version was printed.
     """
+    if words:
+        words = [_OTHER_NAMES.get(words[0], words[0]), *words[1:]]
     top, parsers = parser_of(words)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
         instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
@@ -164,6 +168,19 @@ def whole_number(written: str) -> int:
     if not (written.isascii() and written.isdecimal()) or not 1 <= int(written[:20]) <= _MOST_COUNT:
         raise argparse.ArgumentTypeError(f"{written[:40]!r} is not a whole number above 0")
     return int(written)
+
+
+def whole_number_within(lowest: int, highest: int) -> Callable[[str], int]:
+    """Reads whole numbers within bounds."""
+
+    def read(written: str) -> int:
+        # Python refuses to read thousands of digits.
+        is_short = written.isascii() and written.isdecimal() and len(written) < _MOST_DIGITS
+        if not is_short or not lowest <= int(written) <= highest:
+            raise argparse.ArgumentTypeError(f"must be {lowest} to {highest}")
+        return int(written)
+
+    return read
 
 
 def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:

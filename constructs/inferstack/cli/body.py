@@ -3,10 +3,11 @@
 import argparse
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import load_spec
@@ -107,8 +108,7 @@ def _rows(text: str) -> int:
 # ---------------------------------------------------------------- Requests, answers, and their model
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """A model that a request is for, the archive that it is in, and how the request names it."""
 
     model: TritonModel

@@ -4,54 +4,47 @@ import argparse
 import difflib
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from inferstack.catalog import regions
 from inferstack.check.files import check_files
 from inferstack.cli.arguments import add_region
-from inferstack.cli.init_questions import answers_to
 from inferstack.cli.report import counted, text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
-from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES
+from inferstack.problems.words import choose, did_you_mean
+from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES, Answers, sentence, usual
 from inferstack.project.files import REQUIREMENTS, SCHEMA, files_of, is_start
-from inferstack.project.state import RECORD, WRITABLE, Record, State, read_record, record_of, states
+from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states
 from inferstack.project.writing import write_all
 
-_SAYS = {
-    State.NEW: "would be written",
-    State.OUTDATED: "outdated, and not changed by you",
-    State.OWN: "yours: left as it is",
-    State.BOTH: "yours, and init would write something new",
-    State.REMOVED: "removed by you: left out",
-    State.DROPPED: "no longer part of the project: remove it if you do not need it",
+_WIDTH = 80
+_IN_WORDS = {
+    FileState.NEW: "would be written",
+    FileState.OUTDATED: "outdated, and not changed by you",
+    FileState.OWN: "yours: left as it is",
+    FileState.BOTH: "yours, and init would write something new",
+    FileState.REMOVED: "removed by you: left out",
+    FileState.DROPPED: "no longer part of the project: remove it if you do not need it",
 }
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack init``."""
-    command.add_argument(
-        "folder",
-        metavar="DIR",
-        nargs="?",
-        type=Path,
-        default=Path(),
-        help="folder of the project (default: .)",
-    )
+    add = command.add_argument
+    folder = "folder of the project (default: .)"
+    add("folder", metavar="DIR", nargs="?", type=Path, default=Path(), help=folder)
     kinds = f"kind of the first spec: {', '.join(KIND_NAMES)}"
-    command.add_argument("--kind", metavar="KIND", choices=KIND_NAMES, help=kinds)
+    add("--kind", metavar="KIND", choices=KIND_NAMES, help=kinds)
     add_region(command, "where to deploy")
-    command.add_argument("--ci", choices=CI_SYSTEMS, help="what reviews and deploys")
-    command.add_argument(
-        "--yes", action="store_true", help="ask nothing, and use the defaults for what is not given"
-    )
-    later = command.add_mutually_exclusive_group()
-    later.add_argument("--diff", action="store_true", help="write nothing, show how files differ")
-    later.add_argument(
-        "--update",
-        action="store_true",
-        help="in a project: write new and outdated files that you have not changed",
-    )
+    add("--ci", choices=CI_SYSTEMS, help="what reviews and deploys")
+    add("--yes", action="store_true", help="ask nothing, and use the defaults for what is not given")
+    add = command.add_mutually_exclusive_group().add_argument
+    add("--diff", action="store_true", help="write nothing, show how files differ")
+    update = "in a project: write new and outdated files that you have not changed"
+    add("--update", action="store_true", help=update)
     command.set_defaults(wrong_usage=command.error)
 
 
@@ -64,19 +57,22 @@ def run(options: argparse.Namespace) -> int:
     if folder.exists() and not folder.is_dir():
         raise Refusal(f"{folder}: this is not a folder; name a folder, or leave it out for the current one")
     record = _record(folder)
-    answers = answers_to(options, None if record is None else record.answers)
-    wanted = files_of(answers)
-    found = states(folder, wanted, record)
+    answers = _answers(options, None if record is None else record.answers)
+    contents = files_of(answers)
+    state_of = states(folder, contents, record)
     if options.diff:
-        print(*_differences(folder, wanted, found), sep="", end="")
+        print(*_differences(folder, contents, state_of), sep="", end="")
         return 0
     if record is not None and not options.update:
-        return _report(found, options)
-    _write(folder, wanted, found, record_of(answers, wanted, () if record is None else record.files))
-    _say(folder, found)
-    status = _problems(folder, found)
+        return _report(state_of, options)
+    _write(folder, contents, state_of, record_of(answers, contents, () if record is None else record.files))
+    _tell_of_files(folder, state_of)
+    status = _problems(folder, state_of)
     if record is None:
-        _tell_what_is_next(folder)
+        steps = ["inferstack validate", "npm ci", "npx cdk synth --quiet"]
+        if folder != Path():
+            steps.insert(0, f"cd {shlex.quote(str(folder))}")
+        tell(printable(f"next: {' && '.join(steps)}"))
     return status
 
 
@@ -91,60 +87,120 @@ def _record(folder: Path) -> Record | None:
         raise Refusal(f"{folder / RECORD}: this is not a record of init: {error}; {fix}") from None
 
 
+# ---------------------------------------------------------------- asking
+
+
+def _answers(options: argparse.Namespace, before: Answers | None) -> Answers:
+    """The answers: given by options, else as before, else asked for; or the usual ones with ``--yes``."""
+    default = usual() if before is None else before
+    given = {key: getattr(options, key) for key in ("kind", "region", "ci")}
+    if given["region"] is not None and not regions.is_region(given["region"]):
+        options.wrong_usage(_no_region(given["region"]))
+    if before is None and not options.yes and None in given.values():
+        if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+            missing = " ".join(f"--{key}" for key, value in given.items() if value is None)
+            options.wrong_usage(f"there is no terminal to ask on: give {missing}, or --yes for the defaults")
+        asks: dict[str, Callable[[str], str]] = {"kind": _kind, "region": _region, "ci": _ci}
+        given = {
+            key: ask(getattr(default, key)) if given[key] is None else given[key] for key, ask in asks.items()
+        }
+    answers = {key: getattr(default, key) if value is None else value for key, value in given.items()}
+    return Answers(**answers)
+
+
+def _kind(default: str) -> str:
+    return _one_of("What does the endpoint host?", {name: sentence(name) for name in KIND_NAMES}, default)
+
+
+def _ci(default: str) -> str:
+    return _one_of("What reviews and deploys?", CI_SYSTEMS, default)
+
+
+def _region(default: str) -> str:
+    while not regions.is_region(answer := _ask("Region", default)):
+        tell(printable(_no_region(answer)))
+    return answer
+
+
+def _no_region(name: str) -> str:
+    """A newer one than those known would do, but then the files are easily changed; a slip is likelier."""
+    return f"there is no region {name}; " + did_you_mean(name, regions.names(), "write one like us-east-1")
+
+
+def _one_of(question: str, options: Mapping[str, str], default: str) -> str:
+    """One of some options, by its name or number."""
+    tell(question)
+    for number, (name, means) in enumerate(options.items(), 1):
+        tell(textwrap.fill(f"  {number}  {name}: {means}", _WIDTH, subsequent_indent=" " * 5))
+    numbers = dict(zip(map(str, range(1, len(options) + 1)), options, strict=True))
+    while True:
+        answer = _ask("Name or number", default)
+        answer = numbers.get(answer, answer)
+        if answer in options:
+            return answer
+        tell(printable(f"there is no {answer}; {choose(answer, list(options))}"))
+
+
+def _ask(what: str, default: str) -> str:
+    """One line; the default if it is empty."""
+    sys.stderr.write(f"{what} [{default}]: ")
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        tell("")
+        raise Refusal("no answer; nothing was written")
+    return line.strip() or default
+
+
 # ---------------------------------------------------------------- writing
 
 
-def _write(folder: Path, wanted: Mapping[str, str], found: Mapping[str, State], record: Record) -> None:
-    contents = {path: content for path, content in wanted.items() if found.get(path) in WRITABLE}
-    replacing = {path for path in contents if found[path] is State.OUTDATED}
+def _write(
+    folder: Path, contents: Mapping[str, str], state_of: Mapping[str, FileState], record: Record
+) -> None:
+    written = {path: content for path, content in contents.items() if state_of.get(path) in WRITABLE}
+    replacing = {path for path in written if state_of[path] is FileState.OUTDATED}
     if (folder / RECORD).exists():
         replacing.add(RECORD)
     try:
         with termination_interrupts():
-            write_all(folder, {**contents, RECORD: record.text()}, replacing)
+            write_all(folder, {**written, RECORD: record.text()}, replacing)
     except OSError as error:
         where = folder if error.filename is None else error.filename
         raise Refusal(f"{where}: cannot be written: {error.strerror}; nothing was written") from None
 
 
-def _say(folder: Path, found: Mapping[str, State]) -> None:
+def _tell_of_files(folder: Path, state_of: Mapping[str, FileState]) -> None:
     """The files that were written, and those that were there."""
-    for path, state in found.items():
+    for path, state in state_of.items():
         if state in WRITABLE:
             print(printable(str(folder / path)))
     sys.stdout.flush()
-    others = [path for path, state in found.items() if state in (State.OWN, State.BOTH)]
+    others = [path for path, state in state_of.items() if state in (FileState.OWN, FileState.BOTH)]
     for path in others:
-        tell(printable(f"{path}: {_SAYS[found[path]]}"))
+        tell(printable(f"{path}: {_IN_WORDS[state_of[path]]}"))
     if others:
         tell("`inferstack init --diff` shows what init would write there")
 
 
-def _problems(folder: Path, found: Mapping[str, State]) -> int:
+def _problems(folder: Path, state_of: Mapping[str, FileState]) -> int:
     """Reports what is wrong with a spec that was written: a region may lack its image."""
-    specs = [folder / path for path in found if is_start(path) and path != REQUIREMENTS]
+    specs = [folder / path for path in state_of if is_start(path) and path != REQUIREMENTS]
     problems = check_files(it for it in specs if it.is_file())
     if problems:
         tell(text(problems, sys.stderr).rstrip("\n"))
     return int(any(it.severity is Severity.ERROR for it in problems))
 
 
-def _tell_what_is_next(folder: Path) -> None:
-    steps = ["inferstack validate", "npm ci", "npx cdk synth --quiet"]
-    if folder != Path():
-        steps.insert(0, f"cd {shlex.quote(str(folder))}")
-    tell(printable(f"next: {' && '.join(steps)}"))
-
-
 # ---------------------------------------------------------------- comparing
 
 
-def _report(found: Mapping[str, State], options: argparse.Namespace) -> int:
-    for path, state in found.items():
-        if state is not State.SAME:
-            print(printable(f"{path}: {_SAYS[state]}"))
+def _report(state_of: Mapping[str, FileState], options: argparse.Namespace) -> int:
+    for path, state in state_of.items():
+        if state is not FileState.SAME:
+            print(printable(f"{path}: {_IN_WORDS[state]}"))
     sys.stdout.flush()
-    writable = [path for path, state in found.items() if state in WRITABLE]
+    writable = [path for path, state in state_of.items() if state in WRITABLE]
     if not writable:
         tell("up to date: there is nothing to write")
         return 0
@@ -155,20 +211,19 @@ def _report(found: Mapping[str, State], options: argparse.Namespace) -> int:
     return 1
 
 
-def _differences(folder: Path, wanted: Mapping[str, str], found: Mapping[str, State]) -> Iterator[str]:
+def _differences(
+    folder: Path, contents: Mapping[str, str], state_of: Mapping[str, FileState]
+) -> Iterator[str]:
     """Unified diffs, from the files as they are to those that would be written."""
-    for path, content in wanted.items():
-        if found.get(path, State.SAME) in (State.SAME, State.REMOVED):
+    for path, content in contents.items():
+        if state_of.get(path, FileState.SAME) in (FileState.SAME, FileState.REMOVED):
             continue
         if path == SCHEMA:
             yield f"{path} differs: it is the schema of another version\n"
-        else:
-            yield from _difference(path, _text_of(folder / path), content)
-
-
-def _difference(path: str, before: str, after: str) -> Iterator[str]:
-    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm=""):
-        yield f"{printable(line)}\n"
+            continue
+        before, after = _text_of(folder / path).splitlines(), content.splitlines()
+        for line in difflib.unified_diff(before, after, path, path, lineterm=""):
+            yield f"{printable(line)}\n"
 
 
 def _text_of(file: Path) -> str:

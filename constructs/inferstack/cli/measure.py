@@ -3,8 +3,9 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, positive_number, whole_number

@@ -10,7 +10,7 @@ from time import monotonic
 from msgspec.structs import replace
 
 from inferstack.account.connection import AccountError, Connection, connect
-from inferstack.account.invoking import Fleet, Invocation, fleets, invoking
+from inferstack.account.invoking import Invocation, RunningVariant, fleets, invoking
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import LoadedSpec
 from inferstack.cli.measure_report import Goal, loads, picture_of, show_points, write_measurements
@@ -19,7 +19,7 @@ from inferstack.cli.terminal import Refusal, passing, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.facts.walk import region_of
 from inferstack.sizing.bench import Point
-from inferstack.sizing.closed_loop import Pace, Run, closed_loop
+from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, prices_for
 from inferstack.triton.measuring.sending import Send
 from inferstack.triton.measuring.serving import request_to
@@ -89,7 +89,7 @@ class _Load:
             write_measurements(options.out, self._points, str(fleet.instance_type), fleet.instances)
         return self._points
 
-    def _asked(self) -> tuple[Fleet, ...]:
+    def _asked(self) -> tuple[RunningVariant, ...]:
         return fleets(self._connection, self._region, self._options.endpoint)
 
     def _require_bounds(self) -> None:
@@ -143,7 +143,7 @@ class _Load:
             finally:
                 self._spend(monotonic() - begun)
 
-    def _add(self, run: Run) -> None:
+    def _add(self, run: LoadRun) -> None:
         self._sent += run.sent
         before, self._fleets = self._fleets, self._asked()
         scaled = None
@@ -154,7 +154,7 @@ class _Load:
     def _spend(self, seconds: float) -> None:
         self._spent += (self._per_hour or Decimal(0)) * Decimal(seconds) / _HOUR
 
-    async def _run(self, users: int, pace: Pace) -> Run:
+    async def _run(self, users: int, pace: Pace) -> LoadRun:
         async with self._users(users) as send:
             return await closed_loop(send, users, pace)
 

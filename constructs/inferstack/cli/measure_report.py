@@ -13,11 +13,11 @@ from inferstack.cli.terminal import table, tell
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
 from inferstack.sizing.bench import Point
-from inferstack.sizing.closed_loop import PERCENTILES, Run, rounded
+from inferstack.sizing.closed_loop import PERCENTILES, LoadRun, rounded
 from inferstack.sizing.measurements import Measurement, as_csv
 from inferstack.sizing.pictures import Picture
 from inferstack.sizing.rate_picture import rates_of_loads
-from inferstack.sizing.search import Row
+from inferstack.sizing.search import BestOfKind
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.measuring.statistics import Counted
 
@@ -66,7 +66,7 @@ def loads(points: Sequence[Point]) -> Iterator[str]:
         yield from table([header, *(_counted(*it) for it in counted)])
 
 
-def _load(run: Run) -> tuple[str, ...]:
+def _load(run: LoadRun) -> tuple[str, ...]:
     latencies = (_milliseconds(run.latencies.get(it, math.inf)) for it in PERCENTILES)
     failed = str(sum(run.errors.values()))
     return str(run.users), f"{run.per_minute:f}", *latencies, failed
@@ -90,7 +90,7 @@ def _milliseconds(value: float) -> str:
     return "-" if math.isinf(value) else f"{value:.{digits}f}"
 
 
-def comparison(rows: Iterable[Row], goal: Goal) -> Iterator[str]:
+def comparison(rows: Iterable[BestOfKind], goal: Goal) -> Iterator[str]:
     """A line for each kind of configuration."""
     found = list(rows)
     base = next((it.best.per_second for it in found if it.name == "base"), 0.0)
@@ -101,7 +101,7 @@ def comparison(rows: Iterable[Row], goal: Goal) -> Iterator[str]:
         yield f"! over the limit of {goal.limit:g} ms, or failed requests"
 
 
-def _row(row: Row, base: float) -> tuple[str, ...]:
+def _row(row: BestOfKind, base: float) -> tuple[str, ...]:
     found, made = row.best, row.best.configuration
     return (
         *(row.name, str(found.users), f"{rounded(found.per_second * 60):f}"),
@@ -132,7 +132,7 @@ def _troubles(points: Sequence[Point]) -> Iterator[str]:
         yield f"{_which(busy, ran)} used a whole processor for the users, so the server might do more"
 
 
-def _which(some: Sequence[Run], runs: Sequence[Run]) -> str:
+def _which(some: Sequence[LoadRun], runs: Sequence[LoadRun]) -> str:
     return "the run has" if len(runs) == 1 else f"{len(some)} of {len(runs)} runs have"
 
 

@@ -8,9 +8,10 @@ already uploaded is recognized by its digest.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from inferstack.account.bucket import Encryption, S3Place, archives_under, client_for, s3_place
 from inferstack.account.checksums import Archive
@@ -40,8 +41,7 @@ from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(msgspec.Struct, frozen=True):
     """Where archives go: the URL as the spec writes it, and what it means in the account."""
 
     destination: Destination
@@ -54,8 +54,7 @@ class _Target:
         return s3_place(url, self.connection, account=self.account)
 
 
-@dataclass(frozen=True, slots=True)
-class _Load:
+class _Load(msgspec.Struct, frozen=True):
     """Archives for a target by their names there, with their future and present entries in the lock."""
 
     target: _Target

@@ -15,7 +15,7 @@ from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.registry import APPROVED, client_of, described, latest_approved, pinned
 from inferstack.check.load import LoadedSpec, deployable_stages, load_spec
 from inferstack.check.lock.file import EMPTY, Lock, Pin, Pins, lock_path, read_lock, with_pins
-from inferstack.check.lock.pins import LATEST, Wanted, wanted_packages
+from inferstack.check.lock.pins import LATEST, WantedPackage, wanted_packages
 from inferstack.check.lock.update import update_lock
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
@@ -79,7 +79,7 @@ def _lock_of(spec: Path) -> Lock:
 # ---------------------------------------------------------------- Promotion
 
 
-def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str, Wanted]) -> Pins:
+def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str, WantedPackage]) -> Pins:
     """The pins of another stage, which has to name the same groups in the same account."""
     other = load_spec(options.spec, stage=options.source, locked=False).spec
     pins = _lock_of(options.spec).pins_of(options.source)
@@ -123,7 +123,7 @@ def _check(options: argparse.Namespace) -> int:
     return int(wrong > 0)
 
 
-def _faults(wanted: Wanted, pin: Pin | None, loaded: LoadedSpec) -> Iterator[str]:
+def _faults(wanted: WantedPackage, pin: Pin | None, loaded: LoadedSpec) -> Iterator[str]:
     spec = loaded.spec
     if pin is None and wanted.package.version == LATEST:
         yield "not pinned"
@@ -149,7 +149,7 @@ def _changes(pin: Pin, connection: Connection) -> Iterator[str]:
         yield "its image or files are not those that were pinned"
 
 
-def _tell_of_newer(wanted: Wanted, pin: Pin, connection: Connection, account: str | None) -> None:
+def _tell_of_newer(wanted: WantedPackage, pin: Pin, connection: Connection, account: str | None) -> None:
     newest = latest_approved(wanted.package, connection, account)
     if newest != pin.arn:
         tell(f"note: {newest} is approved now")

@@ -13,7 +13,7 @@ from inferstack.cli.recommend_result import Result, configured_as
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import table
 from inferstack.endpoint.cost import Prices
-from inferstack.sizing.job_plans import MOST_MINUTES_OF_DEFAULT, Plan
+from inferstack.sizing.job_plans import MOST_MINUTES_OF_DEFAULT, JobPlan
 from inferstack.sizing.job_requests import Requests
 from inferstack.sizing.measurements import Measurement
 from inferstack.sizing.prices import HOW_TO_GET_PRICES
@@ -29,7 +29,7 @@ _KINDS = {
 }
 
 
-def plan_lines(block: str, requests: Requests, plan: Plan, prices: Prices) -> Iterator[str]:
+def plan_lines(block: str, requests: Requests, plan: JobPlan, prices: Prices) -> Iterator[str]:
     """What a job will do, for how long, and for how much."""
     request = next(reversed(requests.values()))
     kind = request.get("JobType", block)
@@ -69,7 +69,7 @@ def _measured(requests: Requests) -> Iterator[tuple[str, str]]:
         yield "for", ", ".join(it["Metric"] for it in request["PerformanceTarget"]["Constraints"])
 
 
-def _tests(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:
+def _tests(plan: JobPlan, kind: str) -> Iterator[tuple[str, str]]:
     if kind == "ai_benchmark_job":
         return
     if not plan.tests:
@@ -88,7 +88,7 @@ def _tests(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:
         yield "traffic", f"{plan.traffic}, {span(plan.seconds_per_test)} in each test"
 
 
-def _time(plan: Plan, kind: str) -> str:
+def _time(plan: JobPlan, kind: str) -> str:
     if kind == "Default":
         return f"up to {MOST_MINUTES_OF_DEFAULT} minutes, AWS says"
     if plan.seconds_per_test is None:
@@ -100,7 +100,7 @@ def _time(plan: Plan, kind: str) -> str:
     return f"{shortest}{span(longest)} of traffic, and the time that endpoints take to start{limit}"
 
 
-def _cost(plan: Plan, prices: Prices) -> str:
+def _cost(plan: JobPlan, prices: Prices) -> str:
     seconds, cost = plan.instance_seconds, plan.cost(prices)
     if seconds is None:
         return "AWS bills all instances that the job starts"

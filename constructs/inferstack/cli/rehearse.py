@@ -3,9 +3,10 @@
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inferstack.catalog.triton_container import Release
 from inferstack.check.load import LoadedSpec, load_spec

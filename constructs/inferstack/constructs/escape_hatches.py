@@ -14,7 +14,7 @@ from constructs import Construct
 
 from inferstack.constructs.handles import imported
 from inferstack.constructs.interface import known_component
-from inferstack.constructs.metrics import Wanted, alarm_id
+from inferstack.constructs.metrics import WantedMetric, alarm_id
 from inferstack.constructs.rendered import Rendered
 from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.walk import components
@@ -136,7 +136,7 @@ class AlarmHandles(AlarmL1s):
         part = (
             None if it is None else self._tokens.lasting(it) for it in (variant_name, inference_component)
         )
-        return self._handle_of(alarm_id(Wanted(metric_name, *part), resolve_alarms(self._lasting)))
+        return self._handle_of(alarm_id(WantedMetric(metric_name, *part), resolve_alarms(self._lasting)))
 
     def composite_alarm(self, key: str) -> cdk.aws_cloudwatch.AlarmBase:
         """A composite alarm, by its key in the spec. Actions can be added to it as to those of :meth:`alarm`.

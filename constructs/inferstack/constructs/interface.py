@@ -17,7 +17,7 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.cdk_interfaces import OfSageMaker
-from inferstack.constructs.metrics import Wanted, metric_with_dimensions
+from inferstack.constructs.metrics import WantedMetric, metric_with_dimensions
 from inferstack.constructs.names_taken import settled
 from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.publications import Publisher
@@ -163,7 +163,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """
         chosen = _chosen(options)
         part = {name: chosen.pop(name, None) for name in ("variant_name", "inference_component")}
-        wanted = Wanted(metric_name, **part)
+        wanted = WantedMetric(metric_name, **part)
         found, dimensions = metric_with_dimensions(wanted, self._publishers(), self._hosting())
         unit = named_unit(found)
         usual = {

@@ -1,7 +1,8 @@
 """Finds the metric of a given name, and the part of the endpoint that publishes it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, VARIANT_NAME, Hosting, Metric
@@ -18,8 +19,7 @@ from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.resource import Resource, Resources
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedMetric(msgspec.Struct, frozen=True):
     """A metric as its user names it. A part is named only where several publish the metric."""
 
     metric: str
@@ -36,7 +36,7 @@ class Wanted:
 
 
 def metric_with_dimensions(
-    wanted: Wanted, parts: Iterable[Publisher], hosting: Hosting | None
+    wanted: WantedMetric, parts: Iterable[Publisher], hosting: Hosting | None
 ) -> tuple[Metric, dict[str, str]]:
     """The metric and the values of its dimensions.
 
@@ -61,7 +61,7 @@ def metric_with_dimensions(
     return metric, part.values
 
 
-def alarm_id(wanted: Wanted, alarms: Resources) -> str:
+def alarm_id(wanted: WantedMetric, alarms: Resources) -> str:
     """Logical id of the alarm on a metric, the first where several watch it on the same part.
 
     Raises:
@@ -93,7 +93,7 @@ def _dimensions(alarm: Resource) -> dict[str, str]:
     return {it["Name"]: it["Value"] for it in alarm.properties.get("Dimensions", [])}
 
 
-def _not_one(wanted: Wanted, count: int, choices: Sequence[Mapping[str, str]]) -> str:
+def _not_one(wanted: WantedMetric, count: int, choices: Sequence[Mapping[str, str]]) -> str:
     """The message for no metric or several: which part to name."""
     named = {
         f"{option}={values[name]!r}"

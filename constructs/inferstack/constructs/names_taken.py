@@ -44,7 +44,7 @@ _FIX = "give one of them another name, or put one into a stack in another accoun
 _FIX_SCALING = "remove `autoscaling` from the spec of one of them"
 
 
-class StackPlace(NamedTuple):
+class PlacedStack(NamedTuple):
     """Where a stack goes. Account and region are None where only the deployment knows them.
 
     A nested stack goes where the ``outermost`` stack around it goes.
@@ -74,7 +74,7 @@ class Notes:
     """
 
     def __init__(self) -> None:
-        self.place: StackPlace | None = None
+        self.place: PlacedStack | None = None
         """Of a stack: where it goes."""
         self.taken: dict[Key, _Holder] = {}
         """Of the root: the names that its constructs have taken."""
@@ -95,7 +95,7 @@ def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment
     """Records where a new stack goes, to save asking Node; not below a stage, which may say more about it."""
     if isinstance(scope, App):
         account, region = settled(env.account), settled(env.region)
-        notes_on(stack).place = StackPlace(scope, stack, stack, stack_name, account, region)
+        notes_on(stack).place = PlacedStack(scope, stack, stack, stack_name, account, region)
 
 
 def free_names(
@@ -152,7 +152,7 @@ def take(scope: Construct, construct: Construct, construct_id: str, names: Itera
     notes_on(place.root).taken.update(dict.fromkeys(names, holder))
 
 
-def _keys(place: StackPlace, name: TakenName) -> Iterator[Key]:
+def _keys(place: PlacedStack, name: TakenName) -> Iterator[Key]:
     yield place.stack, *known_as(name, None, None)
     # A token such as the stack's name stands for something else in another stack.
     if not is_settled(name.name):
@@ -162,7 +162,7 @@ def _keys(place: StackPlace, name: TakenName) -> Iterator[Key]:
         yield known_as(name, place.account, place.region)
 
 
-def place_of(scope: Construct) -> StackPlace:
+def place_of(scope: Construct) -> PlacedStack:
     """Where a construct in this scope goes."""
     stack = scope if isinstance(scope, Stack) else Stack.of(scope)
     notes = notes_on(stack)
@@ -171,14 +171,14 @@ def place_of(scope: Construct) -> StackPlace:
     return notes.place
 
 
-def _asked_for(stack: Stack) -> StackPlace:
+def _asked_for(stack: Stack) -> PlacedStack:
     name, outermost = stack.stack_name, stack
     if is_opaque(name):
         # A nested stack gets its name when it is deployed.
         name, parent = stack.node.path, stack.nested_stack_parent
         outermost = stack if parent is None else place_of(parent).outermost
     account, region = settled(stack.account), settled(stack.region)
-    return StackPlace(stack.node.root, stack, outermost, name, account, region)
+    return PlacedStack(stack.node.root, stack, outermost, name, account, region)
 
 
 def settled(name: str | None) -> str | None:

@@ -16,7 +16,7 @@ from inferstack.endpoint.components import Component, Layout, Needs, Placement, 
 from inferstack.endpoint.counts import LEVELS, Counts, Level
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.packing import Instance, Room, fewest_possible, instance_with, packed
-from inferstack.endpoint.placement import SharedFleet, Tenant
+from inferstack.endpoint.placement import HostFleet, Tenant
 
 MOST_COPIES = 500
 """Of one fleet: with more, where each is does not help anybody, and trying it takes long."""
@@ -106,18 +106,18 @@ def _placements(
             yield _placement(level, shared, known, [tenants[name] for name in fitting])
 
 
-def _shared(fleet: Fleet, level: Level, room: Room) -> SharedFleet | None:
+def _shared(fleet: Fleet, level: Level, room: Room) -> HostFleet | None:
     """The instances that exist at a level, with those that SageMaker may add for the copies."""
     counts = Counts.fixed(0) if fleet.by_scaling is None else fleet.by_scaling
     there = counts.at(level)
     if there is None or (fleet.grows_with_copies and counts.max is None):
         return None
     most = max(there, counts.max or 0) if fleet.grows_with_copies else there
-    return SharedFleet(room=room, low=max(there, 0), high=max(most, 0))
+    return HostFleet(room=room, low=max(there, 0), high=max(most, 0))
 
 
 def _placement(
-    level: Level, host: SharedFleet, copies: Mapping[str, int], tenants: Sequence[Tenant]
+    level: Level, host: HostFleet, copies: Mapping[str, int], tenants: Sequence[Tenant]
 ) -> Placement:
     """Instances with more copies first; those with nothing on them last."""
     needs = {it.name: it.needs for it in tenants}
@@ -137,9 +137,7 @@ def _placement(
     )
 
 
-def _where(
-    host: SharedFleet, copies: Mapping[str, int], tenants: Sequence[Tenant]
-) -> Sequence[Sequence[str]]:
+def _where(host: HostFleet, copies: Mapping[str, int], tenants: Sequence[Tenant]) -> Sequence[Sequence[str]]:
     """The names of the copies on each instance, also on more than there may be."""
     # No more instances than copies can be used, but as many as there are zones tell of their balance.
     few = min(host.low, max(sum(copies.values()), placement.ZONES))

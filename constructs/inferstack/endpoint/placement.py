@@ -37,7 +37,7 @@ class Tenant(msgspec.Struct, frozen=True):
     imbalance: int | None = None
 
 
-class SharedFleet(msgspec.Struct, frozen=True, kw_only=True):
+class HostFleet(msgspec.Struct, frozen=True, kw_only=True):
     """The instances that copies share, and how their number changes.
 
     With ``consolidates`` copies are moved onto fewer instances, at most ``step`` of which are released at a
@@ -70,7 +70,7 @@ def imbalance(name: str, instances: Sequence[Sequence[str]]) -> int:
     return max(in_each, default=0) - min(in_each, default=0)
 
 
-def settled(copies: Mapping[str, int], components: Sequence[Tenant], fleet: SharedFleet) -> Settled:
+def settled(copies: Mapping[str, int], components: Sequence[Tenant], fleet: HostFleet) -> Settled:
     """Places copies on a fleet that has as few instances as it may, and grows if there is no room.
 
     Raises:
@@ -92,7 +92,7 @@ class Placed(msgspec.Struct, frozen=True):
 def placed(
     held: Mapping[str, Sequence[int]],
     components: Sequence[Tenant],
-    fleet: SharedFleet,
+    fleet: HostFleet,
     packing: Packing = packed_units,
 ) -> Placed:
     """How many instances there are in each minute, and how many copies have no room on them."""
@@ -133,7 +133,7 @@ class _Instance:
 class _State:
     """The instances with their copies, from one minute to the next."""
 
-    def __init__(self, components: Sequence[Tenant], fleet: SharedFleet, packing: Packing) -> None:
+    def __init__(self, components: Sequence[Tenant], fleet: HostFleet, packing: Packing) -> None:
         self._fleet, self._packing = fleet, packing
         self._units = Units.of({it.name: it.needs for it in components}, fleet.room)
         by_size = sorted(components, key=lambda it: sum(self._units.needs[it.name]), reverse=True)

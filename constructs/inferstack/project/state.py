@@ -29,7 +29,7 @@ class Record(msgspec.Struct, frozen=True):
         return f"{written.decode()}\n"
 
 
-class State(StrEnum):
+class FileState(StrEnum):
     """What a file is, compared with what would be written and what was written."""
 
     NEW = "new"
@@ -46,7 +46,7 @@ class State(StrEnum):
     """It was written, and belongs to other answers than today's."""
 
 
-WRITABLE = frozenset({State.NEW, State.OUTDATED})
+WRITABLE = frozenset({FileState.NEW, FileState.OUTDATED})
 """What an update writes."""
 
 
@@ -65,7 +65,7 @@ def read_record(folder: Path) -> Record | None:
         raise ValueError(str(error)) from None
 
 
-def states(folder: Path, wanted: Mapping[str, str], record: Record | None) -> dict[str, State]:
+def states(folder: Path, wanted: Mapping[str, str], record: Record | None) -> dict[str, FileState]:
     """The state of every file that would be written or was written, except those to start from, once they
     are written.
     """
@@ -76,18 +76,18 @@ def states(folder: Path, wanted: Mapping[str, str], record: Record | None) -> di
         if path not in written or not is_start(path)
     }
     dropped = (it for it in written if it not in wanted and not is_start(it) and (folder / it).exists())
-    return found | dict.fromkeys(dropped, State.DROPPED)
+    return found | dict.fromkeys(dropped, FileState.DROPPED)
 
 
-def _state(file: Path, text: str, written: str | None) -> State:
+def _state(file: Path, text: str, written: str | None) -> FileState:
     if not file.exists() and not file.is_symlink():
-        return State.NEW if written is None else State.REMOVED
+        return FileState.NEW if written is None else FileState.REMOVED
     there, wanted = _digest_of(file), digest(text.encode())
     if there == wanted:
-        return State.SAME
+        return FileState.SAME
     if there is not None and there == written:
-        return State.OUTDATED
-    return State.BOTH if written is not None and written != wanted else State.OWN
+        return FileState.OUTDATED
+    return FileState.BOTH if written is not None and written != wanted else FileState.OWN
 
 
 def _digest_of(file: Path) -> str | None:

@@ -20,7 +20,7 @@ from inferstack.format.logical_ids import EXECUTION_ROLE
 from inferstack.format.model import VpcConfig
 from inferstack.resolve.convert import plain
 from inferstack.resolve.images import S3Location, key_arns, s3_location
-from inferstack.resolve.needs import Needs
+from inferstack.resolve.needs import RoleNeeds
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.texts.placeholders import LIST_TOKEN, TOKEN, is_list_token, is_opaque
 
@@ -50,7 +50,7 @@ def role_arn(role: str | ExecutionRole | None) -> Value:
     return role if isinstance(role, str) else get_att(ROLE, "Arn")
 
 
-def resolve_execution_role(spec: ModelSpec, needs: Needs) -> Resources:
+def resolve_execution_role(spec: ModelSpec, needs: RoleNeeds) -> Resources:
     """Role and policy; nothing when the spec brings a role of its own, or needs none."""
     if not makes_role(spec):
         return {}
@@ -69,7 +69,7 @@ def after_policies(resources: Resources) -> Resources:
     }
 
 
-def _role(extra: ExecutionRole, needs: Needs) -> Resource:
+def _role(extra: ExecutionRole, needs: RoleNeeds) -> Resource:
     trust = {
         "Sid": "AssumedBySageMaker",
         "Effect": "Allow",
@@ -86,7 +86,7 @@ def _role(extra: ExecutionRole, needs: Needs) -> Resource:
     return Resource(ROLE_TYPE, properties, _SOURCE)
 
 
-def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
+def _policies(extra: ExecutionRole, needs: RoleNeeds) -> Resources:
     """One policy, or several where one would be longer than IAM allows."""
     description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
     made: Resources = {}
@@ -185,7 +185,7 @@ def _as_long(token: re.Match[str]) -> str:
     return " " * (_LENGTH_OF_LIST if is_list_token(token[0]) else _LENGTH_OF_TOKEN)
 
 
-def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
+def _statements(extra: ExecutionRole, needs: RoleNeeds) -> list[Value]:
     return [
         *_read_files(needs.files),
         *_named("ReadRequests", ["s3:GetObject"], needs.requests),
@@ -248,7 +248,7 @@ def _prefixes(places: Iterable[tuple[S3Location, bool]]) -> list[str]:
     return _once(f"{place.key}{'*' if is_prefix else ''}" for place, is_prefix in found)
 
 
-def _pull_images(needs: Needs) -> Iterator[Value]:
+def _pull_images(needs: RoleNeeds) -> Iterator[Value]:
     actions = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
     yield from _named("PullImage", actions, needs.repository_arns)
     # Only the model registry knows where the image of a model package is.
@@ -306,7 +306,7 @@ def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:
     yield _statement("LookAtVpc", [f"ec2:Describe{what}" for what in looks], ["*"])
 
 
-def _open_sessions(needs: Needs) -> Iterator[Value]:
+def _open_sessions(needs: RoleNeeds) -> Iterator[Value]:
     """See https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"""
     if needs.sessions:
         channels = [f"{verb}{kind}Channel" for verb in ("Create", "Open") for kind in ("Control", "Data")]
@@ -314,7 +314,7 @@ def _open_sessions(needs: Needs) -> Iterator[Value]:
         yield _statement("OpenSessions", [f"ssmmessages:{it}" for it in channels], ["*"])
 
 
-def _write_logs(needs: Needs) -> Value:
+def _write_logs(needs: RoleNeeds) -> Value:
     groups = [f"/aws/sagemaker/Endpoints/{needs.endpoint_name}"]
     groups += [f"{_OF_COMPONENTS}{name}" for name in needs.inference_components]
     actions = ["CreateLogGroup", "CreateLogStream", "DescribeLogStreams", "PutLogEvents"]

@@ -40,7 +40,7 @@ from inferstack.texts.s3_urls import ARCHIVE_SUFFIX, has_key, is_open, pattern_o
 _S3_PREFIX = "S3Prefix"
 
 
-class Needs(msgspec.Struct, frozen=True):
+class RoleNeeds(msgspec.Struct, frozen=True):
     """Everything that the execution role must name."""
 
     endpoint_name: str
@@ -64,9 +64,9 @@ class Needs(msgspec.Struct, frozen=True):
     """Whether Systems Manager opens a shell in the containers."""
 
 
-def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
+def gather_needs(spec: ModelSpec, region: str | None) -> RoleNeeds:
     """Walks the spec once. ``region`` decides the image accounts where it is known."""
-    return Needs(
+    return RoleNeeds(
         endpoint_name=spec.endpoint_name,
         inference_components=tuple(name for _, name, _ in components(spec)),
         files=(*_files(spec), *((url, False) for _, url in baselines(spec))),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from inferstack.catalog import instances
-from inferstack.sizing.closed_loop import Pace, Run, closed_loop
+from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop
 from inferstack.sizing.search import Trial
 from inferstack.triton.measuring.configurations import Configuration, configured
 from inferstack.triton.measuring.sending import Request, users_of
@@ -22,7 +22,7 @@ class Point(msgspec.Struct, frozen=True):
     """One run, of which configuration, and what Triton counted meanwhile, by model."""
 
     name: str
-    run: Run
+    run: LoadRun
     counted: Mapping[str, Counted] = msgspec.field(default_factory=dict)
     configuration: Configuration | None = None
     trouble: str | None = None
@@ -64,7 +64,7 @@ class Bench:
         try:
             self._configure(model, wanted)
         except CannotLoad as refused:
-            nothing = Run(users=users, seconds=0.0, answers=0, latencies={})
+            nothing = LoadRun(users=users, seconds=0.0, answers=0, latencies={})
             return Point(wanted.name, nothing, {}, wanted, f"Triton does not load it: {refused}")
         return self.point(wanted.name, users, wanted)
 
@@ -80,7 +80,7 @@ class Bench:
         async with users_of(host.confinement, PORT, self._request, host.seconds) as send:
             return await send()
 
-    async def _run(self, users: int) -> tuple[Run, Mapping[str, Counted]]:
+    async def _run(self, users: int) -> tuple[LoadRun, Mapping[str, Counted]]:
         before: dict[str, Counted] = {}
         host = self._served.host
         async with users_of(host.confinement, PORT, self._request, host.seconds) as send:

@@ -33,7 +33,7 @@ class Pace(msgspec.Struct, frozen=True):
     percentiles: tuple[float, ...] = PERCENTILES
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class LoadRun(msgspec.Struct, frozen=True, kw_only=True):
     """What some users at once got in the last windows of a run."""
 
     users: int
@@ -123,7 +123,7 @@ class _Loop:
 
 async def closed_loop(
     send: Send, users: int, pace: Pace, *, warmed: Callable[[], None] = lambda: None
-) -> Run:
+) -> LoadRun:
     """Sends requests as so many users until the rate and the latency are steady.
 
     ``send`` sends one and returns why it failed, or None. ``warmed`` is called when the warm-up has ended.
@@ -184,9 +184,9 @@ def _run(
     *,
     steady: bool,
     busy: bool,
-) -> Run:
+) -> LoadRun:
     took = sorted(it for window in windows for it in window.took)
-    return Run(
+    return LoadRun(
         users=users,
         seconds=sum(it.seconds for it in windows),
         answers=len(took),

@@ -24,7 +24,7 @@ class Test(msgspec.Struct, frozen=True):
     is_instance: bool = True
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What a job will do. None is what AWS decides."""
 
     name: str
@@ -62,17 +62,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return sum(costliest, Decimal()) * self.seconds_per_test / _SECONDS_AN_HOUR
 
 
-def plan_of(requests: Requests) -> Plan:
+def plan_of(requests: Requests) -> JobPlan:
     """What the job of these requests will do."""
     operation, request = next(reversed(requests.items()))
     if operation != "CreateInferenceRecommendationsJob":
         name = str(next(iter(request.values())))
         types = request.get("ComputeSpec", {}).get("InstanceTypes", ())
-        return Plan(name=name, tests=tuple(Test(it, 1) for it in types))
+        return JobPlan(name=name, tests=tuple(Test(it, 1) for it in types))
     inputs, limit = request["InputConfig"], request["InputConfig"].get("ResourceLimit", {})
     supported = inputs["ContainerConfig"].get("SupportedInstanceTypes", ())
     pattern = inputs.get("TrafficPattern")
-    return Plan(
+    return JobPlan(
         name=request["JobName"],
         tests=(*map(_test, inputs.get("EndpointConfigurations", ())), *(Test(it, 1) for it in supported)),
         most_tests=limit.get("MaxNumberOfTests"),

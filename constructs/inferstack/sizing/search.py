@@ -295,7 +295,7 @@ def _powers(first: int, last: int) -> Iterator[int]:
         first *= 2
 
 
-class Row(msgspec.Struct, frozen=True):
+class BestOfKind(msgspec.Struct, frozen=True):
     """The best that was measured of one kind; if nothing of it is within the limit, the fastest to answer."""
 
     name: str
@@ -303,7 +303,7 @@ class Row(msgspec.Struct, frozen=True):
     within: bool
 
 
-def rows(trials: Sequence[Trial], limit: float = inf) -> list[Row]:
+def rows(trials: Sequence[Trial], limit: float = inf) -> list[BestOfKind]:
     """The founding comparison: the best of each kind that was measured."""
     return [
         _row(kind, found, limit)
@@ -312,9 +312,11 @@ def rows(trials: Sequence[Trial], limit: float = inf) -> list[Row]:
     ]
 
 
-def _row(name: str, trials: Sequence[Trial], limit: float) -> Row:
+def _row(name: str, trials: Sequence[Trial], limit: float) -> BestOfKind:
     best = best_of(trials, limit)
-    return Row(name, min(trials, key=lambda it: it.latency) if best is None else best, best is not None)
+    return BestOfKind(
+        name, min(trials, key=lambda it: it.latency) if best is None else best, best is not None
+    )
 
 
 KINDS = ("base", "batching", "instances", "both")

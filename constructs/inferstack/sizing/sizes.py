@@ -22,7 +22,7 @@ RISES = Decimal("1.05")
 _MINUTES_AN_HOUR = 60
 
 
-class LatencyLimit(msgspec.Struct, frozen=True):
+class PercentileLimit(msgspec.Struct, frozen=True):
     """A latency that requests may have at most, at a percentile such as 95."""
 
     percentile: Decimal
@@ -34,7 +34,7 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
 
     peak: Decimal
     lowest: Decimal | None = None
-    latency_limit: LatencyLimit | None = None
+    latency_limit: PercentileLimit | None = None
     safety_factor: Decimal = Decimal(1)
     spare_instances: int = 0
     budget_per_hour: Decimal | None = None
@@ -52,7 +52,9 @@ def demand_of(objective: Objective, weight: Decimal = Decimal(1), weights: Decim
         lowest=None if lowest is None else _exact(lowest) * weight / weights,
         latency_limit=None
         if limit is None
-        else LatencyLimit(Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds)),
+        else PercentileLimit(
+            Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds)
+        ),
         safety_factor=_exact(objective.safety_factor),
         spare_instances=objective.spare_instances,
         budget_per_hour=None if budget is None else _exact(budget),
@@ -100,7 +102,7 @@ def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -
     alike: dict[tuple[str, str], list[Measurement]] = {}
     for it in found:
         alike.setdefault(_of(it), []).append(it)
-    doubts = {of: _Load.of(those) for of, those in alike.items()}
+    doubts = {of: _RateByUsers.of(those) for of, those in alike.items()}
     return sorted((_size(it, demand, prices, doubts[_of(it)]) for it in found), key=_rank)
 
 
@@ -108,7 +110,7 @@ def _of(measured: Measurement) -> tuple[str, str]:
     return measured.instance_type, measured.configuration
 
 
-def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_Load") -> Size:
+def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByUsers") -> Size:
     price = measured.price_per_hour
     if price is None:
         price = prices.of(measured.instance_type)
@@ -150,7 +152,7 @@ def _objections(
         yield f"{per_hour:f} an hour is over the budget of {budget:f}"
 
 
-def _too_slow(measured: Measurement, limit: LatencyLimit) -> str | None:
+def _too_slow(measured: Measurement, limit: PercentileLimit) -> str | None:
     """Why a latency is over the limit, or not known to be below it.
 
     A latency at a higher percentile is never lower: P99 below the limit is enough for P95, and P90 above it
@@ -166,7 +168,7 @@ def _too_slow(measured: Measurement, limit: LatencyLimit) -> str | None:
     return f"no latency measured that tells whether it is below {shown}"
 
 
-class _Load(msgspec.Struct, frozen=True):
+class _RateByUsers(msgspec.Struct, frozen=True):
     """How the rate of one configuration on one type of instance rises with the number of users.
 
     A user who waits for each answer sends no more than the instance answers, so that a single number of users
@@ -183,7 +185,7 @@ class _Load(msgspec.Struct, frozen=True):
     """The lowest and the highest rate with each number of users, None if they were not counted."""
 
     @classmethod
-    def of(cls, measured: Sequence[Measurement]) -> "_Load":
+    def of(cls, measured: Sequence[Measurement]) -> "_RateByUsers":
         """What some measurements of one configuration tell."""
         rates: dict[int | None, tuple[Decimal, Decimal]] = {}
         for it in measured:

@@ -8,8 +8,9 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.problems.words import choose
 from inferstack.triton.protocol import (
@@ -52,8 +53,7 @@ except ImportError:
 __all__ = ["Body", "BodyError", "read_answer", "request_body"]
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(msgspec.Struct, frozen=True):
     """The body of a request and the content type to send with it."""
 
     content: bytes

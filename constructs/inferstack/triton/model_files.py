@@ -144,7 +144,7 @@ def _typed(name: str, message: "_Message") -> OnnxTensor:
     return OnnxTensor(name, data_type, shape)
 
 
-class _Field(msgspec.Struct, frozen=True):
+class _MessageField(msgspec.Struct, frozen=True):
     """A field: its number, and the number or the message that is its value."""
 
     number: int
@@ -164,7 +164,7 @@ class _Message(msgspec.Struct, frozen=True):
     at: int
     end: int
 
-    def fields(self) -> Iterator[_Field]:
+    def fields(self) -> Iterator[_MessageField]:
         """The fields, in order."""
         at = self.at
         while at < self.end:
@@ -184,9 +184,9 @@ class _Message(msgspec.Struct, frozen=True):
             start, at = at + used, at + used + length
             if at > self.end or self.left[0] < 0:
                 raise _UnknownError
-            yield _Field(key >> 3, value, _Message(self.file, self.left, start, at))
+            yield _MessageField(key >> 3, value, _Message(self.file, self.left, start, at))
 
-    def inside(self, number: int) -> Iterator[_Field]:
+    def inside(self, number: int) -> Iterator[_MessageField]:
         """The fields of the fields with this number."""
         for field in self.fields():
             if field.number == number:

@@ -11,8 +11,9 @@ texts, and accepts answers with bytes left over, duplicate outputs, and unknown 
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.triton.model import enum_name
 
@@ -82,8 +83,7 @@ Shape = Sequence[int]
 Parameter = str | int | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(msgspec.Struct, frozen=True):
     """One tensor of a body. Its values are a flat list in the JSON, or bytes behind it."""
 
     name: str

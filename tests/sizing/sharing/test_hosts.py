@@ -17,7 +17,7 @@ from inferstack.format.inference_component import (
 from inferstack.sizing.sharing.comparison import WEEK
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation, component_of, hosts_of, room_of
 from inferstack.sizing.sharing.scaling import Limits, Tracking
-from inferstack.sizing.sharing.steps import Adjustment, Evaluation, Step
+from inferstack.sizing.sharing.steps import Adjustment, Step, StepEvaluation
 
 CHAT = Path(__file__).parents[3] / "model_specs" / "travel-chat.yaml"
 
@@ -75,7 +75,7 @@ def test_policies_are_as_the_spec_has_them():
         operator="GreaterThanOrEqualToThreshold",
         adjustment_type="ExactCapacity",
         adjustments=(Adjustment(2, Decimal(0), Decimal(50)), Adjustment(4, Decimal(50))),
-        evaluation=Evaluation(period=5, periods=4, to_alarm=4, missing_breaches=True),
+        evaluation=StepEvaluation(period=5, periods=4, to_alarm=4, missing_breaches=True),
         cooldown=2,
     )
     assert (wake_up.quantity, wake_up.statistic) == ("refused", "Maximum")

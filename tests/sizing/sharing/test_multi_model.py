@@ -10,7 +10,7 @@ from inferstack.sizing.sharing.multi_model import (
     compared_instances,
     loads_of_uncached,
 )
-from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking
+from inferstack.sizing.sharing.scaling import CopyScaling, Limits, Tracking
 from inferstack.sizing.sharing.ways import Ways
 
 
@@ -72,7 +72,7 @@ def test_without_a_cache_every_request_loads():
 def test_one_endpoint_for_all_has_fewer_instances_than_one_for_each():
     # Together 10 a minute, for 5 a minute and instance: 2 instances. Alone, each needs one of its own.
     requests = {name: [Decimal(it)] * 60 for name, it in {"a": 6, "b": 2, "c": 2}.items()}
-    scaling = Scaling(limits=Limits(1, 9), tracking=(Tracking(target=Decimal(5)),))
+    scaling = CopyScaling(limits=Limits(1, 9), tracking=(Tracking(target=Decimal(5)),))
     found, counts = compared_instances(requests, scaling)
     assert found.at_once == found.delayed == Ways(2 * 60, 4 * 60, 4 * 60)
     assert counts == (2,) * 60

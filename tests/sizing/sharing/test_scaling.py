@@ -5,13 +5,13 @@ from itertools import groupby
 
 import pytest
 
-from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking, needed, simulated
-from inferstack.sizing.sharing.steps import Adjustment, Evaluation, Step
+from inferstack.sizing.sharing.scaling import CopyScaling, Limits, Tracking, needed, simulated
+from inferstack.sizing.sharing.steps import Adjustment, Step, StepEvaluation
 
 
 def tracking(low=1, high=10, changes=None, **policy):
     policy = {"target": Decimal(10), **policy}
-    return Scaling(limits=Limits(low, high), tracking=(Tracking(**policy),), changes=changes or {})
+    return CopyScaling(limits=Limits(low, high), tracking=(Tracking(**policy),), changes=changes or {})
 
 
 def traffic(*runs):
@@ -66,19 +66,19 @@ def test_a_policy_may_only_add():
 
 def test_the_largest_capacity_wins_and_all_must_agree_to_remove():
     policies = (Tracking(target=Decimal(10)), Tracking(target=Decimal(5)))
-    scaling = Scaling(limits=Limits(1, 10), tracking=policies)
+    scaling = CopyScaling(limits=Limits(1, 10), tracking=policies)
     assert held(traffic((10, 5), (30, 20)), scaling) == [(0, 2), (10, 6)]
     assert held(traffic((30, 5), (10, 30)), scaling) == [(0, 6), (22, 2)]
     # 93 a minute need 19 of 20 copies at a target of 5, but are above nine tenths of 100.
-    scaling = Scaling(limits=Limits(1, 20), tracking=policies)
+    scaling = CopyScaling(limits=Limits(1, 20), tracking=policies)
     assert held(traffic((100, 5), (93, 30)), scaling) == [(0, 20)]
 
 
 def test_suspended_scaling_does_nothing():
     policies = (Tracking(target=Decimal(10)),)
-    out = Scaling(limits=Limits(1, 10), tracking=policies, scales_out=False)
+    out = CopyScaling(limits=Limits(1, 10), tracking=policies, scales_out=False)
     assert held(traffic((10, 5), (30, 20)), out) == [(0, 1)]
-    in_ = Scaling(limits=Limits(1, 10), tracking=policies, scales_in=False)
+    in_ = CopyScaling(limits=Limits(1, 10), tracking=policies, scales_in=False)
     assert held(traffic((30, 5), (10, 30)), in_) == [(0, 3)]
 
 
@@ -97,7 +97,7 @@ def test_what_a_schedule_has_added_stays_until_a_policy_removes_it():
 
 def test_what_a_schedule_has_set_stays_though_policies_are_suspended():
     changes_ = {10: Limits(4, 8), 20: Limits(1, 8)}
-    scaling = Scaling(limits=Limits(1, 8), changes=changes_, scales_out=False, scales_in=False)
+    scaling = CopyScaling(limits=Limits(1, 8), changes=changes_, scales_out=False, scales_in=False)
     assert held(traffic((10, 30)), scaling) == [(0, 1), (10, 4)]
 
 
@@ -120,7 +120,11 @@ def test_the_first_minute_finds_what_it_needs():
 
 
 def test_without_a_target_a_request_needs_a_copy():
-    assert needed(traffic((0, 1), (Decimal("0.1"), 1), (30, 1)), Scaling(limits=Limits(0, 3))) == (0, 1, 1)
+    assert needed(traffic((0, 1), (Decimal("0.1"), 1), (30, 1)), CopyScaling(limits=Limits(0, 3))) == (
+        0,
+        1,
+        1,
+    )
 
 
 @pytest.mark.parametrize(("target", "copies"), [("1e-100", 10), ("1e100", 1)])
@@ -151,7 +155,7 @@ def step(**fields):
 
 
 def stepping(*steps, low=1, high=20):
-    return Scaling(limits=Limits(low, high), steps=steps)
+    return CopyScaling(limits=Limits(low, high), steps=steps)
 
 
 def test_a_step_adds_and_waits_for_its_cooldown():
@@ -172,9 +176,9 @@ def test_a_step_may_remove():
         operator="LessThanThreshold",
         threshold=Decimal(5),
         adjustments=(Adjustment(-1, None, Decimal(0)),),
-        evaluation=Evaluation(periods=3, to_alarm=2),
+        evaluation=StepEvaluation(periods=3, to_alarm=2),
     )
-    scaling = Scaling(
+    scaling = CopyScaling(
         limits=Limits(1, 9), steps=(down,), tracking=(Tracking(target=Decimal(10), scales_in=False),)
     )
     # 2 a minute and copy are below in minutes 5 and 6; then 3, once the cooldown is over, after minute 13.
@@ -212,13 +216,13 @@ def test_bounds_belong_to_the_step_nearer_to_the_threshold():
 
 def test_a_period_of_several_minutes_sums_them_on_the_clock():
     # 6 a minute are 30 in 5 minutes. The period of minutes 5 to 9 is the first above, known after minute 9.
-    policy = step(quantity="requests", threshold=Decimal(29), evaluation=Evaluation(period=5))
+    policy = step(quantity="requests", threshold=Decimal(29), evaluation=StepEvaluation(period=5))
     assert held(traffic((5, 7), (6, 3), (20, 5)), stepping(policy)) == [(0, 1)]
     assert held(traffic((5, 5), (6, 5), (5, 5)), stepping(policy)) == [(0, 1), (12, 3)]
 
 
 def test_missing_data_may_count_as_above():
-    policy = step(evaluation=Evaluation(missing_breaches=True))
+    policy = step(evaluation=StepEvaluation(missing_breaches=True))
     assert held(traffic((0, 6)), stepping(policy, low=0)) == [(0, 0), (3, 2)]
     assert held(traffic((0, 6)), stepping(step(), low=0)) == [(0, 0)]
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from inferstack.endpoint.packing import Room, fewest_possible
-from inferstack.endpoint.placement import SharedFleet, Tenant, placed
-from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking, needed, simulated
+from inferstack.endpoint.placement import HostFleet, Tenant, placed
+from inferstack.sizing.sharing.scaling import CopyScaling, Limits, Tracking, needed, simulated
 from inferstack.sizing.sharing.steps import Adjustment, Step
-from inferstack.sizing.sharing.ways import Model, Service, Span, Ways, compared
+from inferstack.sizing.sharing.ways import ScaledModel, Service, Span, Ways, compared
 
 # ml.g5.12xlarge: 4 GPUs, 48 vCPUs, 192 GiB.
 G5 = Room.of(4, 48, 192 * 1024)
@@ -23,7 +23,7 @@ WAKE_UP = Step(
     adjustments=(Adjustment(1, Decimal(0)),),
     cooldown=15,
 )
-SCALING = Scaling(limits=Limits(0, 4), tracking=(Tracking(target=Decimal(5)),), steps=(WAKE_UP,))
+SCALING = CopyScaling(limits=Limits(0, 4), tracking=(Tracking(target=Decimal(5)),), steps=(WAKE_UP,))
 
 
 def half_days(rate):
@@ -33,8 +33,8 @@ def half_days(rate):
 
 
 def shared(rate, gpus):
-    models = [Model(Tenant(name, Room.of(gpus, 0, 1024)), SCALING) for name in ("europe", "america")]
-    return compared(half_days(rate), models, SharedFleet(room=G5))
+    models = [ScaledModel(Tenant(name, Room.of(gpus, 0, 1024)), SCALING) for name in ("europe", "america")]
+    return compared(half_days(rate), models, HostFleet(room=G5))
 
 
 # Copies that follow demand at once. At 5 a minute each model has one copy for half a day: one instance all day
@@ -101,8 +101,8 @@ def test_minutes_without_capacity_are_counted():
 
 
 def test_a_fleet_that_is_too_small_is_said_and_the_peak_it_would_need():
-    models = [Model(Tenant(name, Room.of(4, 0, 1024)), SCALING) for name in ("europe", "america")]
-    found = compared(half_days(20), models, SharedFleet(room=G5, high=7))
+    models = [ScaledModel(Tenant(name, Room.of(4, 0, 1024)), SCALING) for name in ("europe", "america")]
+    found = compared(half_days(20), models, HostFleet(room=G5, high=7))
     # From 12:08 to 12:16 there are 8 copies for 7 instances.
     assert (found.short_of_room, found.peak.instances) == (9, 8)
     assert found.delayed.shared == 5760 + 5 * 1 + 9 * 3
@@ -123,8 +123,8 @@ def test_more_demand_never_needs_less(rates, at, more):
     """Of fixed size and if copies follow at once; policies may be luckier with more."""
     before = hourly(rates)
     after = hourly([rate + more * (index == at) for index, rate in enumerate(rates)])
-    model = Model(Tenant("a", Room.of(2, 0, 1)), msgspec_high(SCALING))
-    less, most = (compared({"a": it}, [model], SharedFleet(room=G5)) for it in (before, after))
+    model = ScaledModel(Tenant("a", Room.of(2, 0, 1)), msgspec_high(SCALING))
+    less, most = (compared({"a": it}, [model], HostFleet(room=G5)) for it in (before, after))
     assert less.at_once.shared <= most.at_once.shared
     assert less.at_once.autoscaled <= most.at_once.autoscaled
     assert less.at_once.fixed <= most.at_once.fixed
@@ -132,7 +132,7 @@ def test_more_demand_never_needs_less(rates, at, more):
 
 
 def msgspec_high(scaling):
-    return Scaling(limits=Limits(0, 100), tracking=scaling.tracking, steps=scaling.steps)
+    return CopyScaling(limits=Limits(0, 100), tracking=scaling.tracking, steps=scaling.steps)
 
 
 @settings(deadline=None, max_examples=40)
@@ -148,9 +148,9 @@ def test_no_minute_has_fewer_instances_than_possible(one, other, gpus, more_gpus
     needs = {it.name: it.needs for it in components}
     held = {name: simulated(it, SCALING).held for name, it in requests.items()}
     for fleet in (
-        SharedFleet(room=G5),
-        SharedFleet(room=G5, consolidates=False),
-        SharedFleet(room=G5, step=1, wait=5),
+        HostFleet(room=G5),
+        HostFleet(room=G5, consolidates=False),
+        HostFleet(room=G5, step=1, wait=5),
     ):
         counts = placed(held, components, fleet).instances
         for minute, count in enumerate(counts):

@@ -7,9 +7,10 @@ Large files are not read. If Git LFS left a pointer in place of a file, the poin
 import hashlib
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from inferstack.check.lock.destinations import Destination
 from inferstack.check.lock.file import LockedArchive, LockedFile
@@ -69,8 +70,7 @@ def how_it_differs(local: Path, locked: LockedFile) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """One thing that was uploaded differently, or not at all, and where it is in the spec."""
 
     place: Place

@@ -33,7 +33,7 @@ class Pinned(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-class Wanted(NamedTuple):
+class WantedPackage(NamedTuple):
     """A model package of a spec, and the path of the container that it is for."""
 
     path: SpecPath
@@ -45,10 +45,10 @@ class Wanted(NamedTuple):
         return f"{self.package.group}/{self.package.version}"
 
 
-def wanted_packages(spec: ModelSpec) -> tuple[Wanted, ...]:
+def wanted_packages(spec: ModelSpec) -> tuple[WantedPackage, ...]:
     """The model packages that a spec names by group and version."""
     return tuple(
-        Wanted(path, container.model_package)
+        WantedPackage(path, container.model_package)
         for path, _, container in model_containers(spec)
         if container.model_package is not None
     )
@@ -77,7 +77,7 @@ def with_pins_applied(spec: ModelSpec, document: Document, stage: str | None, fo
     return Pinned(spec, known, tuple(problems))
 
 
-def _at(spec: ModelSpec, wanted: Wanted) -> Container:
+def _at(spec: ModelSpec, wanted: WantedPackage) -> Container:
     return next(container for path, _, container in model_containers(spec) if path == wanted.path)
 
 
@@ -93,7 +93,9 @@ def named(package: ModelPackage) -> str:
 # ---------------------------------------------------------------- What is wrong
 
 
-def _problems(wanted: Wanted, pin: Pin | None, document: Document, stage: str | None) -> Iterator[Problem]:
+def _problems(
+    wanted: WantedPackage, pin: Pin | None, document: Document, stage: str | None
+) -> Iterator[Problem]:
     path = (*wanted.path, "model_package")
     if pin is not None:
         yield from _of_another(wanted, pin, document)
@@ -103,7 +105,7 @@ def _problems(wanted: Wanted, pin: Pin | None, document: Document, stage: str | 
         yield document.problem((*path, "version"), NOT_PINNED, message, _fix(wanted, document, stage))
 
 
-def _fix(wanted: Wanted, document: Document, stage: str | None) -> str:
+def _fix(wanted: WantedPackage, document: Document, stage: str | None) -> str:
     if is_opaque(wanted.package.group):
         return "write the group's name: one that only the deployment knows cannot be pinned"
     if document.file == IN_PYTHON:
@@ -112,7 +114,7 @@ def _fix(wanted: Wanted, document: Document, stage: str | None) -> str:
     return f"run `inferstack pin {document.file}{chosen}`, and commit {lock_path(document.file).name}"
 
 
-def _of_another(wanted: Wanted, pin: Pin, document: Document) -> Iterator[Problem]:
+def _of_another(wanted: WantedPackage, pin: Pin, document: Document) -> Iterator[Problem]:
     """A pin that is not a version of what the spec names."""
     if _is_of(pin, wanted.package):
         return

@@ -7,15 +7,13 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import INSTANCE_COUNT
-from inferstack.endpoint.packing import packed_units
-from inferstack.endpoint.placement import Packing
 from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.scaling import scaled_parts
 from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
-from inferstack.sizing.sharing.hosts import CannotPackError, Host, Simulation, hosts_of, one_host
+from inferstack.sizing.sharing.hosts import CannotPackError, SharedFleet, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
     ColdStarts,
     cold_starts,
@@ -23,9 +21,9 @@ from inferstack.sizing.sharing.multi_model import (
     loads_of_uncached,
 )
 from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
-from inferstack.sizing.sharing.scaling import Scaling
+from inferstack.sizing.sharing.scaling import CopyScaling
 from inferstack.sizing.sharing.schedules import Period
-from inferstack.sizing.sharing.ways import Model, Sharing, TooManyError, compared
+from inferstack.sizing.sharing.ways import ScaledModel, Sharing, TooManyError, compared
 from inferstack.sizing.traffic import Traffic, name_problems, requests_by_base
 from inferstack.sizing.traffic_points import UNDATED
 
@@ -35,7 +33,7 @@ WEEK = Period(UNDATED, 7 * 24 * 60)
 """The week that scheduled actions are about, from a Monday on."""
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class FleetComparison(msgspec.Struct, frozen=True, kw_only=True):
     """What was found for one fleet."""
 
     name: str
@@ -52,7 +50,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """For a multi-model endpoint, if the memory of its models is known."""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class SharingQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """What is compared, beside the specs. Without ``traffic``, it comes from scheduled actions."""
 
     traffic: Traffic | None = None
@@ -60,10 +58,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     startup: int = 0
     memory: Mapping[str, int] = msgspec.field(default_factory=dict)
     """MiB that models take, by name."""
-    packing: Packing = packed_units
 
 
-def comparisons(specs: Sequence[ModelSpec], question: Question) -> list[Comparison]:
+def comparisons(specs: Sequence[ModelSpec], question: SharingQuestion) -> list[FleetComparison]:
     """Compares models that share a fleet with the same models on endpoints of their own.
 
     The components of several specs are put on one fleet.
@@ -87,7 +84,7 @@ def period_of(traffic: Traffic | None) -> Period:
     return WEEK if traffic is None else Period(traffic.start, traffic.minutes, traffic.is_dated)
 
 
-def _of_host(host: Host, all_: Sequence[Host], question: Question) -> Comparison:
+def _of_host(host: SharedFleet, all_: Sequence[SharedFleet], question: SharingQuestion) -> FleetComparison:
     traffic = question.traffic
     if traffic is None:
         traffic = traffic_of_windows(host.models)
@@ -98,12 +95,10 @@ def _of_host(host: Host, all_: Sequence[Host], question: Question) -> Comparison
             raise SpecError(problems)
     requests = requests_by_base(traffic, [it.name for it in host.models], host.adapters)
     try:
-        sharing = compared(
-            requests, host.models, host.fleet, startup=question.startup, packing=question.packing
-        )
+        sharing = compared(requests, host.models, host.fleet, startup=question.startup)
     except TooManyError as error:
         raise CannotPackError(f"{host.name}: {error}; check targets, limits and traffic") from None
-    return Comparison(
+    return FleetComparison(
         name=host.name,
         instance_type=host.instance_type,
         models=tuple(requests),
@@ -118,7 +113,7 @@ def _of_host(host: Host, all_: Sequence[Host], question: Question) -> Comparison
 # ---------------------------------------------------------------- multi-model endpoints
 
 
-def _of_multi_model(spec: ModelSpec, question: Question) -> Comparison:
+def _of_multi_model(spec: ModelSpec, question: SharingQuestion) -> FleetComparison:
     if question.traffic is None:
         raise CannotPackError("a multi-model endpoint needs `--traffic FILE`: its spec names no models")
     variant = variants(spec)[0][1]
@@ -126,7 +121,7 @@ def _of_multi_model(spec: ModelSpec, question: Question) -> Comparison:
     simulated, requests = _scaling(spec, variant, question), question.traffic.requests
     sharing, counts = compared_instances(requests, simulated.scaling, startup=question.startup)
     limits = [simulated.scaling.limits, *simulated.scaling.changes.values()]
-    return Comparison(
+    return FleetComparison(
         name=spec.endpoint_name,
         instance_type=instance_type,
         models=tuple(requests),
@@ -139,7 +134,7 @@ def _of_multi_model(spec: ModelSpec, question: Question) -> Comparison:
     )
 
 
-def _scaling(spec: ModelSpec, variant: Variant, question: Question) -> Simulated:
+def _scaling(spec: ModelSpec, variant: Variant, question: SharingQuestion) -> Simulated:
     for scaled in scaled_parts(spec):
         if scaled.variant is variant and scaled.dimension == INSTANCE_COUNT:
             return scaling_of(spec, scaled, question.simulation.period, seconds=question.simulation.seconds)
@@ -147,7 +142,7 @@ def _scaling(spec: ModelSpec, variant: Variant, question: Question) -> Simulated
 
 
 def _cold_starts(
-    spec: ModelSpec, instance_type: str, question: Question, counts: Sequence[int]
+    spec: ModelSpec, instance_type: str, question: SharingQuestion, counts: Sequence[int]
 ) -> ColdStarts | None:
     """The loads of models; the memory of their kind of instance is that of its GPUs, if it has any."""
     requests = {} if question.traffic is None else question.traffic.requests
@@ -171,7 +166,7 @@ def _is_uncached(container: object) -> bool:
 # ---------------------------------------------------------------- traffic out of scheduled actions
 
 
-def traffic_of_windows(models: Sequence[Model]) -> Traffic:
+def traffic_of_windows(models: Sequence[ScaledModel]) -> Traffic:
     """For specs whose traffic was never measured: the requests that keep the scheduled minimum of each model
     busy, minute by minute for a week.
 
@@ -185,7 +180,7 @@ def traffic_of_windows(models: Sequence[Model]) -> Traffic:
     return traffic
 
 
-def _requests(name: str, scaling: Scaling) -> tuple[Decimal, ...]:
+def _requests(name: str, scaling: CopyScaling) -> tuple[Decimal, ...]:
     target = scaling.target
     if not scaling.changes or target is None:
         lacks = "scheduled actions" if not scaling.changes else "a target for requests per copy"

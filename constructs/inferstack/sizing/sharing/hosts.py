@@ -8,7 +8,7 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import COPY_COUNT
 from inferstack.endpoint.packing import Room
-from inferstack.endpoint.placement import SharedFleet, Strategy, Tenant
+from inferstack.endpoint.placement import HostFleet, Strategy, Tenant
 from inferstack.facts.scaling import Scaled, first_copies, managed_scaling, scaled_parts
 from inferstack.facts.walk import (
     Specification,
@@ -24,22 +24,22 @@ from inferstack.format.inference_component import ComponentSpecificationForInsta
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import ManagedInstanceScaling, Variant
 from inferstack.sizing.sharing.policies import fixed, scaling_of
-from inferstack.sizing.sharing.scaling import Scaling
+from inferstack.sizing.sharing.scaling import CopyScaling
 from inferstack.sizing.sharing.schedules import Period
-from inferstack.sizing.sharing.ways import Model
+from inferstack.sizing.sharing.ways import ScaledModel
 
 
 class CannotPackError(ValueError):
     """Says why the models of a spec cannot be packed."""
 
 
-class Host(msgspec.Struct, frozen=True):
+class SharedFleet(msgspec.Struct, frozen=True):
     """A fleet with the models on it."""
 
     name: str
     instance_type: str
-    fleet: SharedFleet
-    models: tuple[Model, ...]
+    fleet: HostFleet
+    models: tuple[ScaledModel, ...]
     adapters: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The base of each adapter, whose copies answer its requests."""
     left_out: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Simulation(msgspec.Struct, frozen=True):
     """How long a request takes."""
 
 
-def hosts_of(spec: ModelSpec, simulation: Simulation) -> Iterator[Host]:
+def hosts_of(spec: ModelSpec, simulation: Simulation) -> Iterator[SharedFleet]:
     """The fleets of a spec with inference components.
 
     Raises:
@@ -72,7 +72,7 @@ def hosts_of(spec: ModelSpec, simulation: Simulation) -> Iterator[Host]:
 
 def _host(
     spec: ModelSpec, variant: Variant, here: Sequence[tuple[str, InferenceComponent]], simulation: Simulation
-) -> Host:
+) -> SharedFleet:
     types = instance_types(variant)
     fleet, left_out = _fleet(spec, variant, room_of(types[0]))
     if len(types) > 1:
@@ -82,15 +82,15 @@ def _host(
     for name, component in here:
         scaling, more = _scaling(spec, scaled.get(name), component, simulation)
         left_out += more
-        models.append(Model(component_of(name, component, types[0], fleet.room), scaling))
+        models.append(ScaledModel(component_of(name, component, types[0], fleet.room), scaling))
     bases = {it.name for it in models}
     adapters = {name: base for name, base in bases_of_adapters(spec).items() if base in bases}
-    return Host(spec.endpoint_name, types[0], fleet, tuple(models), adapters, tuple(left_out))
+    return SharedFleet(spec.endpoint_name, types[0], fleet, tuple(models), adapters, tuple(left_out))
 
 
 def _scaling(
     spec: ModelSpec, scaled: Scaled | None, component: InferenceComponent, simulation: Simulation
-) -> tuple[Scaling, Sequence[str]]:
+) -> tuple[CopyScaling, Sequence[str]]:
     if scaled is None:
         return fixed(first_copies(component)), ()
     found = scaling_of(spec, scaled, simulation.period, seconds=simulation.seconds)
@@ -143,26 +143,26 @@ def _specification(component: InferenceComponent, instance_type: str) -> Specifi
     return None
 
 
-def _fleet(spec: ModelSpec, variant: Variant, room: Room) -> tuple[SharedFleet, list[str]]:
+def _fleet(spec: ModelSpec, variant: Variant, room: Room) -> tuple[HostFleet, list[str]]:
     start = variant.initial_instance_count or 0
     scaling = next((it for _, scaled, it in variant_scalings(spec) if scaled is variant), None)
     if scaling is not None:
         said = f"{variant.variant_name}: instances follow copies here, not the variant's own policies"
-        return SharedFleet(room=room, low=scaling.min_capacity, high=scaling.max_capacity), [said]
+        return HostFleet(room=room, low=scaling.min_capacity, high=scaling.max_capacity), [said]
     managed = managed_scaling(spec, variant)
     if managed is None or managed.status == "DISABLED":
-        return SharedFleet(room=room, low=start, high=start), []
+        return HostFleet(room=room, low=start, high=start), []
     low, high = managed.min_instance_count, managed.max_instance_count
     return _managed(room, start if low is None else low, start if high is None else high, managed), []
 
 
-def _managed(room: Room, low: int, high: int, managed: ManagedInstanceScaling) -> SharedFleet:
+def _managed(room: Room, low: int, high: int, managed: ManagedInstanceScaling) -> HostFleet:
     """With defaults of AWS's, which release one instance at a time, 20 minutes after the last change."""
     policy = managed.scale_in_policy
     if policy is None:
-        return SharedFleet(room=room, low=low, high=high)
+        return HostFleet(room=room, low=low, high=high)
     step, wait = policy.maximum_step_size, policy.cooldown_in_minutes
-    return SharedFleet(
+    return HostFleet(
         room=room,
         low=low,
         high=high,
@@ -172,7 +172,7 @@ def _managed(room: Room, low: int, high: int, managed: ManagedInstanceScaling) -
     )
 
 
-def one_host(hosts: Sequence[Host]) -> Host:
+def one_host(hosts: Sequence[SharedFleet]) -> SharedFleet:
     """All models on one fleet, which has as many instances as they need.
 
     Raises:
@@ -188,7 +188,7 @@ def one_host(hosts: Sequence[Host]) -> Host:
             )
     for name in sorted({it for it in names if names.count(it) > 1}):
         raise CannotPackError(f"two specs have a component `{name}`")
-    return Host(
+    return SharedFleet(
         " + ".join(it.name for it in hosts),
         first.instance_type,
         msgspec.structs.replace(first.fleet, low=max(it.fleet.low for it in hosts), high=None),

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import msgspec
 
-from inferstack.sizing.sharing.scaling import Scaling, needed, simulated
+from inferstack.sizing.sharing.scaling import CopyScaling, needed, simulated
 from inferstack.sizing.sharing.ways import Service, Sharing, Span, Ways, service
 
 ALL_MODELS = "all models"
@@ -18,7 +18,7 @@ ALL_MODELS = "all models"
 
 
 def compared_instances(
-    requests: Mapping[str, Sequence[Decimal]], scaling: Scaling, *, startup: int = 0
+    requests: Mapping[str, Sequence[Decimal]], scaling: CopyScaling, *, startup: int = 0
 ) -> tuple[Sharing, Sequence[int]]:
     """Instances of one endpoint for all models, beside an endpoint with at least one instance for each.
 

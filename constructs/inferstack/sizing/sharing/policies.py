@@ -20,9 +20,9 @@ from inferstack.format.defaults import (
     STEP_MISSING_DATA,
 )
 from inferstack.format.kinds import ModelSpec
-from inferstack.sizing.sharing.scaling import Limits, Scaling, Tracking
+from inferstack.sizing.sharing.scaling import CopyScaling, Limits, Tracking
 from inferstack.sizing.sharing.schedules import NotUnderstoodError, Period, limits_over
-from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Counted, Evaluation, Step
+from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Counted, Step, StepEvaluation
 
 _SECONDS_A_MINUTE = 60
 # AWS's default for what SageMaker scales: API_TargetTrackingScalingPolicyConfiguration.html
@@ -39,7 +39,7 @@ _QUANTITIES: dict[str, Counted] = {
 class Simulated(msgspec.Struct, frozen=True):
     """What decides the number of copies, and what of the spec is left out of it, in words."""
 
-    scaling: Scaling
+    scaling: CopyScaling
     left_out: tuple[str, ...] = ()
 
 
@@ -59,7 +59,7 @@ def scaling_of(
             limits, changes = limits_over(scaled.scaling.scheduled_actions or (), limits, period)
     except NotUnderstoodError as error:
         left_out.append(f"{scaled.name}: the scheduled actions are not simulated: `{error}`")
-    scaling = Scaling(
+    scaling = CopyScaling(
         limits=limits,
         changes=changes,
         tracking=tuple(_tracking(scaled, seconds, left_out)),
@@ -70,9 +70,9 @@ def scaling_of(
     return Simulated(scaling, tuple(left_out))
 
 
-def fixed(count: int) -> Scaling:
+def fixed(count: int) -> CopyScaling:
     """A number that nothing changes."""
-    return Scaling(limits=Limits(count, count))
+    return CopyScaling(limits=Limits(count, count))
 
 
 def _metric(name: str | None) -> str:
@@ -150,11 +150,11 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Step | None:
     )
 
 
-def _evaluation(step: StepPolicy) -> Evaluation:
+def _evaluation(step: StepPolicy) -> StepEvaluation:
     """When its alarm goes off, with the defaults of step policies."""
     periods = STEP_EVALUATION_PERIODS.value if step.evaluation_periods is None else step.evaluation_periods
     missing = STEP_MISSING_DATA.value if step.treat_missing_data is None else step.treat_missing_data
-    return Evaluation(
+    return StepEvaluation(
         period=_minutes(ALARM_PERIOD.value if step.period is None else step.period),
         periods=periods,
         to_alarm=periods if step.datapoints_to_alarm is None else step.datapoints_to_alarm,

@@ -53,7 +53,7 @@ class Limits(msgspec.Struct, frozen=True):
         return min(max(count, self.low), self.high)
 
 
-class Scaling(msgspec.Struct, frozen=True, kw_only=True):
+class CopyScaling(msgspec.Struct, frozen=True, kw_only=True):
     """What decides how many copies there are."""
 
     limits: Limits
@@ -69,15 +69,15 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
         """Requests per minute that a copy is for; None if no policy says so."""
         return min((it.target for it in self.tracking), default=None)
 
-    def at_least(self, low: int) -> "Scaling":
+    def at_least(self, low: int) -> "CopyScaling":
         """This scaling, but never with fewer copies."""
         return self._with(lambda it: Limits(max(it.low, low), max(it.high, low)))
 
-    def from_one(self) -> "Scaling":
+    def from_one(self) -> "CopyScaling":
         """This scaling with a minimum of 1, whatever the minimum was."""
         return self._with(lambda it: Limits(1, max(it.high, 1)))
 
-    def _with(self, change: Callable[[Limits], Limits]) -> "Scaling":
+    def _with(self, change: Callable[[Limits], Limits]) -> "CopyScaling":
         changes = {minute: change(it) for minute, it in self.changes.items()}
         return msgspec.structs.replace(self, limits=change(self.limits), changes=changes)
 
@@ -91,7 +91,7 @@ class Copies(msgspec.Struct, frozen=True):
     """Those that have started and answer."""
 
 
-def needed(requests: Sequence[Decimal], scaling: Scaling) -> tuple[int, ...]:
+def needed(requests: Sequence[Decimal], scaling: CopyScaling) -> tuple[int, ...]:
     """The copies that each minute needs at the target, within the limits: what follows demand at once."""
     limits, found = scaling.limits, []
     for minute, asked in enumerate(requests):
@@ -109,13 +109,13 @@ def _for(asked: Decimal, target: Decimal | None) -> int:
     return int(whole) + (rest > 0)
 
 
-def simulated(requests: Sequence[Decimal], scaling: Scaling, *, startup: int = 0) -> Copies:
+def simulated(requests: Sequence[Decimal], scaling: CopyScaling, *, startup: int = 0) -> Copies:
     """The copies that the policies make of the traffic.
 
     The first minute finds as many as it needs. ``startup`` is how many minutes a copy takes to start.
     """
     start = needed(requests[:1], scaling)[0]
-    state = _State(scaling, start)
+    state = _PolicyState(scaling, start)
     decided, held, serving = [start] * (REACTION + 1), [], []
     limits = scaling.limits
     for minute, asked in enumerate(requests):
@@ -129,10 +129,10 @@ def simulated(requests: Sequence[Decimal], scaling: Scaling, *, startup: int = 0
     return Copies(tuple(held), tuple(serving))
 
 
-class _State:
+class _PolicyState:
     """What the policies have seen so far, and the number of copies that they want."""
 
-    def __init__(self, scaling: Scaling, start: int) -> None:
+    def __init__(self, scaling: CopyScaling, start: int) -> None:
         self.desired = start
         self._scaling = scaling
         self._trackers = [_Tracker(it) for it in scaling.tracking]

@@ -28,7 +28,7 @@ class NotUnderstoodError(ValueError):
     """A schedule in words of cron's that are not simulated, such as `L` for the last day of a month."""
 
 
-class _Field(msgspec.Struct, frozen=True):
+class _CronField(msgspec.Struct, frozen=True):
     low: int
     high: int
     names: tuple[str, ...] = ()
@@ -58,12 +58,12 @@ class _Field(msgspec.Struct, frozen=True):
 
 
 _FIELDS = (
-    _Field(0, 59),
-    _Field(0, 23),
-    _Field(1, 31),
-    _Field(1, 12, _MONTHS),
-    _Field(1, 7, _DAYS),
-    _Field(1970, 2199),
+    _CronField(0, 59),
+    _CronField(0, 23),
+    _CronField(1, 31),
+    _CronField(1, 12, _MONTHS),
+    _CronField(1, 7, _DAYS),
+    _CronField(1970, 2199),
 )
 
 

@@ -41,7 +41,7 @@ class Adjustment(msgspec.Struct, frozen=True):
         return (self.low is None or self.low < distance) and (self.high is None or distance <= self.high)
 
 
-class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+class StepEvaluation(msgspec.Struct, frozen=True, kw_only=True):
     """How many data points an alarm looks at, and how many must breach its threshold."""
 
     period: int = 1
@@ -60,7 +60,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     adjustment_type: str
     adjustments: tuple[Adjustment, ...]
-    evaluation: Evaluation = Evaluation()
+    evaluation: StepEvaluation = StepEvaluation()
     cooldown: int = 5
     least_change: int = 1
 

@@ -12,8 +12,8 @@ from decimal import Decimal
 import msgspec
 
 from inferstack.endpoint.packing import Room, Units, packed_units
-from inferstack.endpoint.placement import Packing, SharedFleet, Tenant, placed
-from inferstack.sizing.sharing.scaling import Copies, Scaling, needed, simulated
+from inferstack.endpoint.placement import HostFleet, Packing, Tenant, placed
+from inferstack.sizing.sharing.scaling import Copies, CopyScaling, needed, simulated
 
 MINUTES_AN_HOUR = 60
 _MOST = 5_000
@@ -24,11 +24,11 @@ class TooManyError(ValueError):
     """Says of what there is more than can be simulated."""
 
 
-class Model(msgspec.Struct, frozen=True):
+class ScaledModel(msgspec.Struct, frozen=True):
     """A model that shares a fleet: what a copy needs, and how copies scale."""
 
     component: Tenant
-    scaling: Scaling
+    scaling: CopyScaling
 
     @property
     def name(self) -> str:
@@ -89,11 +89,10 @@ class Sharing(msgspec.Struct, frozen=True, kw_only=True):
 
 def compared(
     requests: Mapping[str, Sequence[Decimal]],
-    models: Sequence[Model],
-    fleet: SharedFleet,
+    models: Sequence[ScaledModel],
+    fleet: HostFleet,
     *,
     startup: int = 0,
-    packing: Packing = packed_units,
 ) -> Sharing:
     """Simulates the models on one fleet and on endpoints of their own.
 
@@ -102,7 +101,7 @@ def compared(
     Raises:
         TooManyError: with thousands of copies or instances.
     """
-    packing = _remembered(packing)
+    packing = _packing_with_memory()
     copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
     wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
     held = {name: it.held for name, it in copies.items()}
@@ -124,7 +123,7 @@ def compared(
     )
 
 
-def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: SharedFleet) -> None:
+def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: HostFleet) -> None:
     most = max(sum(minute) for counts in copies for minute in zip(*counts.values(), strict=True))
     if most > _MOST:
         raise TooManyError(f"{most:,} copies at once are more than can be simulated, {_MOST:,}")
@@ -132,25 +131,25 @@ def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: SharedFl
         raise TooManyError(f"{fleet.low:,} instances are more than can be simulated, {_MOST:,}")
 
 
-def _remembered(packing: Packing) -> Packing:
-    """The packing with a memory, since the same copies occur again and again."""
+def _packing_with_memory() -> Packing:
+    """The same copies occur again and again."""
     known: dict[tuple[tuple[str, int], ...], Sequence[Sequence[str]]] = {}
 
-    def asked(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
+    def packing(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
         counts = tuple(sorted((name, count) for name, count in copies.items() if count))
         if counts not in known:
-            known[counts] = packing(dict(counts), units)
+            known[counts] = packed_units(dict(counts), units)
         return known[counts]
 
-    return asked
+    return packing
 
 
 def _both(
     held: Mapping[str, Sequence[int]],
     wanted: Mapping[str, Sequence[int]],
     packing: Packing,
-    models: Sequence[Model],
-    fleet: SharedFleet,
+    models: Sequence[ScaledModel],
+    fleet: HostFleet,
 ) -> list[int]:
     """Instances for the copies that are there together with those that requests need, minute by minute."""
     units = Units.of({it.name: it.component.needs for it in models}, fleet.room)
@@ -165,7 +164,7 @@ def _both(
 
 
 def _alone(
-    requests: Mapping[str, Sequence[Decimal]], models: Sequence[Model], room: Room, startup: int
+    requests: Mapping[str, Sequence[Decimal]], models: Sequence[ScaledModel], room: Room, startup: int
 ) -> tuple[int, int, int]:
     """Instance minutes of endpoints for one model each: with delays, at once, and of a fixed size.
 

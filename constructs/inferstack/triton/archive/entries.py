@@ -6,8 +6,9 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from inferstack.problems import FilePlace, Problem, file_codes
 from inferstack.problems.codes import CodeTable
@@ -68,8 +69,7 @@ class LocalFileError(Exception):
     """A file cannot be read, or has changed since it was inspected; says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFile:
+class LocalFile(msgspec.Struct, frozen=True):
     """A regular file and the state that it was found in. ``size`` in bytes."""
 
     path: Path
@@ -164,8 +164,7 @@ def _problem(archive: Path, code: str, message: str, fix: str) -> Problem:
 # ---------------------------------------------------------------- Entries and their paths
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveEntry:
+class ArchiveEntry(msgspec.Struct, frozen=True):
     """A file or, without content, a folder.
 
     ``name`` is its path in the archive, without a slash at the end; ``at`` is where it is declared.

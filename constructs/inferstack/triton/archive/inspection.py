@@ -1,9 +1,11 @@
 """Inspects an archive from elsewhere: nothing is unpacked to disk, and nothing in it is trusted."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.problems import FilePlace, Problem, Severity
 from inferstack.problems.words import listed
@@ -42,8 +44,7 @@ _MOST_CONFIGS = 64 << 20
 _START = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(msgspec.Struct, frozen=True):
     """What an archive is and holds. ``packed`` and ``repository`` are None where it cannot be read."""
 
     archive: Path
@@ -93,27 +94,26 @@ def _read_file(archive: Path, file: BinaryIO, look: "_Look", progress: Progress)
     return Packed(archive, file.tell(), *content.digests)
 
 
-@dataclass(slots=True)
-class _Look:
+class _Look(msgspec.Struct):
     """What has been found so far, by path in the archive."""
 
     archive: Path
-    files: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-    odd: dict[str, str] = field(default_factory=dict)
+    files: set[str] = msgspec.field(default_factory=set)
+    folders: set[str] = msgspec.field(default_factory=set)
+    odd: dict[str, str] = msgspec.field(default_factory=dict)
     """Kinds of what is neither file nor folder."""
-    configs: dict[Path, bytes | None] = field(default_factory=dict)
+    configs: dict[Path, bytes | None] = msgspec.field(default_factory=dict)
     """The ``config.pbtxt`` files that a container may look for; None if too large."""
-    members: list[Member] = field(default_factory=list)
-    unfit: dict[str, str] = field(default_factory=dict)
-    junk: list[str] = field(default_factory=list)
-    pointers: list[str] = field(default_factory=list)
-    twice: list[str] = field(default_factory=list)
-    alike: dict[str, str] = field(default_factory=dict)
+    members: list[Member] = msgspec.field(default_factory=list)
+    unfit: dict[str, str] = msgspec.field(default_factory=dict)
+    junk: list[str] = msgspec.field(default_factory=list)
+    pointers: list[str] = msgspec.field(default_factory=list)
+    twice: list[str] = msgspec.field(default_factory=list)
+    alike: dict[str, str] = msgspec.field(default_factory=dict)
     """By path, an earlier one that differs from it only in case, or in how an accent is written."""
-    mixed: list[str] = field(default_factory=list)
+    mixed: list[str] = msgspec.field(default_factory=list)
     """Paths that need a file to be a folder, too: of the file, or of what is under it."""
-    _paths: dict[str, str] = field(default_factory=dict)
+    _paths: dict[str, str] = msgspec.field(default_factory=dict)
     _name_bytes: int = 0
     _config_bytes: int = 0
 

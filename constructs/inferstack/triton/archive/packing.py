@@ -10,8 +10,9 @@ import tarfile
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from inferstack.problems import Problem, SpecError
 from inferstack.triton.archive.entries import UNREADABLE, ArchiveEntry, LocalFile, LocalFileError
@@ -36,8 +37,7 @@ def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
     return nullcontext(silent)
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(msgspec.Struct, frozen=True):
     """An archive on disk: its size in bytes, SHA-256 of the tar inside and of the file itself, in hex.
 
     The tar's digest identifies the content: it stays the same if the archive is compressed again.
@@ -48,7 +48,7 @@ class Packed:
     size: int
     tar_sha256: str
     file_sha256: str
-    contents: Mapping[str, str] = field(default_factory=dict, compare=False)
+    contents: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 # ---------------------------------------------------------------- gzip that stores and does not compress

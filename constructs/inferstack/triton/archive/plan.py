@@ -8,8 +8,10 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.problems import FilePlace, Place, Problem, SpecError
 from inferstack.problems.words import did_you_mean_then
@@ -34,16 +36,14 @@ Locate = Callable[[Place], FilePlace]
 """Turns a place in the spec into one in its file."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(msgspec.Struct, frozen=True):
     """What is in the repository but left out of the archive, by its path."""
 
     name: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """A planned archive: its file name, its entries in order, and what was left out."""
 
     archive: str

@@ -13,9 +13,11 @@ import tarfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.triton.archive.entries import plain, unfit
 from inferstack.triton.archive.packing import FILE_MODE, OPEN_MODE, Progress, silent
@@ -135,8 +137,7 @@ class _Hashed:
 # ---------------------------------------------------------------- The members of a tar
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A member of a tar. ``name`` is as written; ``content`` is there if asked for; ``size`` is in bytes."""
 
     name: str

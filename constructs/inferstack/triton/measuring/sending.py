@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.triton.rehearsal.confinement import Confinement, Reply
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
@@ -15,8 +16,7 @@ _OK = 200
 _LONGEST_REASON = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """What every user sends to a port, again and again."""
 
     path: str

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, GENERATING, INFERENCE_TYPE
 from inferstack.triton.config import print_text
@@ -42,8 +43,7 @@ class CannotLoad(Exception):  # noqa: N818 - an outcome of a measurement, no err
     """Triton does not load a configuration; says why."""
 
 
-@dataclass(slots=True)
-class Serving:
+class Serving(msgspec.Struct):
     """A running server, the repository in it, and how clients reach the model that answers."""
 
     host: Host

@@ -5,11 +5,12 @@ Triton's own port. Requests are made from what a model declares, without numpy.
 import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import prod
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from inferstack.catalog.triton_container import GENERATING
 from inferstack.triton.protocol import (
@@ -43,8 +44,7 @@ _SHOWN_VALUES = 4
 _SEQUENCE = {"sequence_id": 1, "sequence_start": True, "sequence_end": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(msgspec.Struct, frozen=True):
     """How clients reach a model: path (``shown`` to people), headers, and the container's inference type."""
 
     shown: str

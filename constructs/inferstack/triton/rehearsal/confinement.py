@@ -22,13 +22,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from email.message import Message
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
+
+import msgspec
 
 from inferstack.triton.protocol import header_length
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
@@ -165,8 +166,7 @@ TRITON_LENGTH = "Inference-Header-Content-Length"
 """Header with the length of the JSON, on Triton's own port."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """What the server answered. With status 0 it did not answer, and the body says why."""
 
     status: int
@@ -186,8 +186,7 @@ class Reply:
         return str(found["error"]) if isinstance(found, dict) and "error" in found else text
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(msgspec.Struct, frozen=True):
     """Talks to one port. ``seconds``: how long it waits for an answer."""
 
     confinement: Confinement

@@ -5,9 +5,10 @@ The script: https://github.com/triton-inference-server/server/blob/main/docker/s
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+
+import msgspec
 
 from inferstack.catalog.triton_container import (
     ADDITIONAL_ARGS,
@@ -51,8 +52,7 @@ class ContainerStops(Exception):  # noqa: N818 - what the container does, no err
         self.failure = failure(f"the container ends before it starts Triton: {reason}", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True):
     """The server's options, and the environment that it inherits from the container."""
 
     options: tuple[str, ...]
@@ -139,8 +139,7 @@ class NeverReady(Exception):  # noqa: N818 - an outcome of the rehearsal, no err
         self.seconds, self.failure = seconds, failure
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(msgspec.Struct, frozen=True):
     """A container with a server. ``seconds``: how long it waits for the server, and for each answer."""
 
     confinement: Confinement

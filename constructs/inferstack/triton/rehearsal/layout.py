@@ -7,7 +7,6 @@ length but no content, so weights of any size cost nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,7 @@ _NEWER_PLATFORM = "torch_aoti"
 _RELEASE = "{}.{:02}".format(*SERVER_RELEASE)
 
 
-@dataclass(frozen=True, slots=True)
-class LocalConfig:
+class LocalConfig(msgspec.Struct, frozen=True):
     """A configuration as the local server gets it.
 
     ``changes`` says how it differs where that matters, ``stand_in`` is the backend that is replaced,

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
+
+import msgspec
 
 from inferstack.catalog.triton_container import GENERATING, INFERENCE_TYPE, SHM_DEFAULT_BYTE_SIZE, Release
 from inferstack.problems import printable
@@ -17,8 +18,7 @@ class RehearsalRefused(Exception):  # noqa: N818 - no error of the program: the 
     """Says in one line what is missing on this machine or in the files, and how to get it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """One tensor of an answer: the protocol's name of its type, its shape, and its first values."""
 
     name: str
@@ -32,8 +32,7 @@ class Tensor:
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """What went wrong, Triton's own message about it, and what that means, if known."""
 
     what: str
@@ -41,8 +40,7 @@ class Failure:
     meaning: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The answer to one request. ``form`` is `JSON` or `binary`; ``deviations`` are from what is declared."""
 
     form: str
@@ -58,8 +56,7 @@ class Answer:
         return self.failure is None and not self.deviations
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOutcome:
+class ModelOutcome(msgspec.Struct, frozen=True):
     """One model: how it was reached and what it answered.
 
     ``stand_in`` is the backend that the local server lacks; ``run_by`` the package, with its version, that
@@ -80,8 +77,7 @@ class ModelOutcome:
         return all(answer.good for answer in self.answers)
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveOutcome:
+class ArchiveOutcome(msgspec.Struct, frozen=True):
     """One archive: how long it took until it answered, in seconds, or why it never did."""
 
     archive: str
@@ -110,8 +106,7 @@ _MOST_LINES = 20
 _NOISE = ('"CudaDriverHelper has not been initialized', "CudaDriverHelper")
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(msgspec.Struct, frozen=True):
     """A pattern in Triton's messages, its meaning, and the code of the check that should find it earlier."""
 
     pattern: re.Pattern[str]

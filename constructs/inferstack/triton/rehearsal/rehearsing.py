@@ -7,8 +7,9 @@ multi-model endpoint: each archive is loaded, invoked, listed and unloaded, one 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, INFERENCE_TYPE
 from inferstack.triton.archive.packing import Watch, unwatched
@@ -28,8 +29,7 @@ from inferstack.triton.rehearsal.outcome import ArchiveOutcome, ModelOutcome, fa
 from inferstack.triton.rehearsal.server import find_server
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Rehearsal(msgspec.Struct, frozen=True):
     """What is rehearsed and how.
 
     ``environment`` is the container's. ``allowed`` are the folders that files may come from and ``locate``
@@ -181,8 +181,7 @@ def way_to(repository: Repository, inference_type: str | None = None) -> Way:
     return Way("/models/…/invoke", f"/models/{_hash(archive)}/invoke", {_TARGET: archive})
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
+class _Visit(msgspec.Struct, frozen=True):
     """One archive in the server, from loading to unloading."""
 
     host: Host

@@ -8,9 +8,10 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
 
@@ -20,8 +21,7 @@ _PROBE_SECONDS = 60
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledServer:
+class InstalledServer(msgspec.Struct, frozen=True):
     """Where the parts of the server are, and the Python that its models run on.
 
     ``folders`` are those that the Python imports from. ``packages`` are those in it, with their versions,

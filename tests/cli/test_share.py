@@ -1,4 +1,4 @@
-"""``inferstack pack``: specs and traffic in, instance hours out."""
+"""``inferstack share``: specs and traffic in, instance hours out."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def written(change: Callable[[Spec], object], of: Path = CHAT, name: str = "spec
 
 def found(capsys: Capture, *words: str, status: int = 0) -> Mapping[str, Any]:
     """The only comparison, as data."""
-    assert main(["pack", *words, "--format", "json"]) == status
+    assert main(["share", *words, "--format", "json"]) == status
     (comparison,) = json.loads(capsys.readouterr().out)
     assert isinstance(comparison, dict)
     return comparison
@@ -61,7 +61,7 @@ def components(spec: Spec) -> list[Spec]:
 
 def test_a_table_fits_a_terminal_and_prices_come_from_their_file(capsys: Capture) -> None:
     Path("inferstack-prices.json").write_text(json.dumps({"regions": G5}))
-    assert main(["pack", str(CHAT), "--traffic", "halves.csv", "--region", "us-east-1"]) == 0
+    assert main(["share", str(CHAT), "--traffic", "halves.csv", "--region", "us-east-1"]) == 0
     out, err = capsys.readouterr()
     assert all(len(line) <= 80 for line in out.splitlines())
     # 2903 instance minutes, as counted in tests/sizing/sharing/test_ways.py, at 7.09 an hour: 343.04.
@@ -97,7 +97,7 @@ def test_more_than_can_be_simulated_is_said(keys: tuple[str, str], said: str, ca
         text = re.sub(rf"{key}: \d+", f"{key}: 2000000000", text)
     Path("huge.yaml").write_text(text)
     Path("busy.csv").write_text("time,llama2-europe,llama2-america\n0,1000000000,1000000000\n")
-    assert main(["pack", "huge.yaml", "--traffic", "busy.csv"]) == 1
+    assert main(["share", "huge.yaml", "--traffic", "busy.csv"]) == 1
     assert f"travel-chat: {said}, 5,000; check targets, limits and traffic" in capsys.readouterr().err
 
 
@@ -114,13 +114,13 @@ def test_data_for_programs_have_minutes_and_costs(capsys: Capture) -> None:
 
 
 def test_without_prices_it_says_how_to_get_them(capsys: Capture) -> None:
-    assert main(["pack", str(CHAT), "--traffic", "halves.csv"]) == 0
+    assert main(["share", str(CHAT), "--traffic", "halves.csv"]) == 0
     assert "inferstack prices update --region REGION" in capsys.readouterr().err
 
 
 def test_copies_without_room_are_a_failure(capsys: Capture) -> None:
     spec = written(lambda it: it["variant"]["managed_instance_scaling"].update(max_instance_count=3))
-    assert main(["pack", spec, "--traffic", "halves.csv"]) == 1
+    assert main(["share", spec, "--traffic", "halves.csv"]) == 1
     out = capsys.readouterr().out
     assert "`max_instance_count` for that: 4; the spec allows 3" in out
     assert "copies without room for 9 minutes" in out
@@ -185,7 +185,7 @@ def test_the_scale_in_policy_decides_whether_copies_are_moved(
 
 def test_requests_at_once_follow_from_how_long_one_takes(capsys: Capture) -> None:
     Path("lora.csv").write_text("time,support-base,support-billing\n00:00,100,0\n12:00,300,320\n")
-    assert main(["pack", str(LORA), "--traffic", "lora.csv"]) == 0
+    assert main(["share", str(LORA), "--traffic", "lora.csv"]) == 0
     err = capsys.readouterr().err
     assert "ConcurrentRequestsPerCopyHighResolution` is not simulated: add `--seconds`" in err
     # 20 at once, each of 6 seconds, are 200 a minute: 620 need 4 copies, one an instance. Both count for the base.
@@ -208,7 +208,7 @@ def test_a_policy_that_requests_do_not_tell_is_named(capsys: Capture) -> None:
             }
         ]
 
-    assert main(["pack", written(change), "--traffic", "halves.csv"]) == 0
+    assert main(["share", written(change), "--traffic", "halves.csv"]) == 0
     err = capsys.readouterr().err
     assert "llama2-europe: the policy on `GPUUtilizationNormalized` is not simulated: requests do not" in err
     assert "llama2-europe: the step policy on `ModelLatency` is not simulated" in err
@@ -267,7 +267,7 @@ def test_a_schedule_that_is_not_simulated_is_named(capsys: Capture) -> None:
         on_weekdays(spec)
         components(spec)[0]["autoscaling"]["scheduled_actions"][0]["schedule"] = "cron(0 6 L * ? *)"
 
-    assert main(["pack", written(change), "--traffic", "halves.csv"]) == 0
+    assert main(["share", written(change), "--traffic", "halves.csv"]) == 0
     said = "llama2-europe: the scheduled actions are not simulated: `L`"
     assert said in capsys.readouterr().err
 
@@ -311,7 +311,7 @@ def test_a_multi_model_endpoint_counts_cold_starts(capsys: Capture) -> None:
     it = found(capsys, str(MULTI_MODEL), "--traffic", "three.csv", *big, "--model-memory", "c=16000")
     assert it["cold_starts"] == {"total": 17, "by_model": {"a": 8, "b": 8, "c": 1}}
     assert it["limit"] == "max_capacity"
-    assert main(["pack", str(MULTI_MODEL), "--traffic", "three.csv"]) == 0
+    assert main(["share", str(MULTI_MODEL), "--traffic", "three.csv"]) == 0
     out, err = capsys.readouterr()
     assert "cold starts" not in out
     assert "add `--model-memory MIB` to count cold starts" in err
@@ -319,16 +319,18 @@ def test_a_multi_model_endpoint_counts_cold_starts(capsys: Capture) -> None:
 
 def test_without_a_cache_each_request_is_a_cold_start(capsys: Capture) -> None:
     Path("two.csv").write_text("time,a,b\n00:00,1,2\n")
-    assert main(["pack", str(UNCACHED), "--traffic", "two.csv"]) == 0
+    assert main(["share", str(UNCACHED), "--traffic", "two.csv"]) == 0
     assert "cold starts: 4,320\nmost often: b 2,880, a 1,440" in capsys.readouterr().out
 
 
-def test_the_exact_solver_is_an_extra(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    it = found(capsys, str(CHAT), "--traffic", "halves.csv", "--exact")
-    assert it["with_delays"]["instance_minutes"]["shared"] == 2903
-    monkeypatch.setitem(__import__("sys").modules, "highspy", None)
-    assert main(["pack", str(CHAT), "--traffic", "halves.csv", "--exact"]) == 1
-    assert "pip install 'inferstack[exact]'" in capsys.readouterr().err
+def test_the_command_is_found_by_its_other_name_which_no_help_shows(capsys: Capture) -> None:
+    assert main(["share", str(CHAT), "--traffic", "halves.csv"]) == 0
+    printed = capsys.readouterr().out
+    assert main(["pack", str(CHAT), "--traffic", "halves.csv"]) == 0
+    assert capsys.readouterr().out == printed
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert not re.search(r"\bpack\b(?! model archives)", capsys.readouterr().out)
 
 
 # ---------------------------------------------------------------- what is wrong
@@ -381,7 +383,7 @@ def never(component: Spec) -> None:
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_or_missing_is_said(case: str, capsys: Capture) -> None:
     words, said = WRONG[case]
-    assert main(["pack", *words()]) == 1
+    assert main(["share", *words()]) == 1
     assert said in capsys.readouterr().err
 
 
@@ -401,5 +403,5 @@ def test_what_is_wrong_or_missing_is_said(case: str, capsys: Capture) -> None:
 )
 def test_options_have_bounds(words: tuple[str, str], capsys: Capture) -> None:
     with pytest.raises(SystemExit):
-        main(["pack", str(CHAT), *words])
+        main(["share", str(CHAT), *words])
     assert f"argument {words[0]}: " in capsys.readouterr().err
