@@ -129,7 +129,7 @@ def test_what_a_spec_ignores_does_not_pass_a_policy(one: Path, capsys: pytest.Ca
     change(one, variant={"initial_instance_count": 3}, ignore=ignored)
     assert run("--base", "base", "--fail-on", "updated") == 1
     found = capsys.readouterr()
-    assert "batch (ignored in the spec: the quota is large)" in found.out
+    assert "check the quota (ignored" in found.out
     assert "1 warning" not in found.out
     assert "not allowed here: updated: one: " in found.err
 

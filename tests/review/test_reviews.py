@@ -336,7 +336,7 @@ RULE = {"metric": "CPUUtilization", "threshold": "80 %", "evaluation_periods": 5
         ({}, {"period": 300}, "it waits longer"),
         ({"treat_missing_data": "breaching"}, {}, "missing data no longer counts as bad"),
         ({}, {"treat_missing_data": "breaching"}, None),
-        ({"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, {}, "it no longer tells arn:aws:sns"),
+        ({"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, {}, "it no longer notifies arn:aws:sns"),
         ({}, {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, None),
         (
             {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]},

@@ -5,11 +5,13 @@ from typing import Any
 
 import msgspec
 
+from inferstack.catalog import instances
 from inferstack.catalog.resource_types import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
-from inferstack.endpoint import units
+from inferstack.endpoint import deployed, units
 from inferstack.endpoint.deployed import Properties, entries, mapping, shown
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.place import Place
+from inferstack.endpoint.rollout import alarms_that_roll_back
 from inferstack.endpoint.stack import Stack
 from inferstack.problems.words import listed
 
@@ -27,17 +29,20 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     """The threshold in units that people use."""
     when: str
     """When it goes off, without what it watches."""
-    tells: str
-    """How many it tells."""
+    notifies: str
+    """How many it notifies."""
     sentence: str
     """All of it in words."""
     actions: int
     """How many topics or other actions it calls when it goes off."""
+    rolls_back: bool = False
+    """Whether it rolls an update back."""
     place: Place
     """Where the spec has it."""
 
 
-_MOVES = {
+# The other operators compare with a band, which IS811 refuses; an operator may be a token, too.
+MOVES = {
     "GreaterThanOrEqualToThreshold": "reaches",
     "GreaterThanThreshold": "exceeds",
     "LessThanThreshold": "falls below",
@@ -60,12 +65,13 @@ def _alarms(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Alarm]:
         rule = shown(alarm.get("AlarmRule"))
         yield Alarm(
             logical_id=logical_id,
+            rolls_back=logical_id in alarms_that_roll_back(stack),
             of="several alarms",
             metric="other alarms",
             threshold="",
             when=rule,
-            tells=_tells(alarm),
-            sentence=f"{rule}; {_tells(alarm)}",
+            notifies=_notifies(alarm),
+            sentence=f"{rule}; {_notifies(alarm)}",
             actions=len(entries(alarm.get("AlarmActions"))),
             place=stack.place_of(logical_id, ()),
         )
@@ -87,12 +93,13 @@ def _alarm(stack: Stack, logical_id: str, alarm: Properties, fleets: tuple[Fleet
     when = _when(stack, alarm, fleets)
     return Alarm(
         logical_id=logical_id,
+        rolls_back=logical_id in alarms_that_roll_back(stack),
         of=part_of(alarm),
         metric=metric_name(alarm),
         threshold=threshold(stack, alarm, fleets),
         when=when,
-        tells=_tells(alarm),
-        sentence=f"{watched(alarm)} {when}; {_tells(alarm)}",
+        notifies=_notifies(alarm),
+        sentence=f"{watched(alarm)} {when}; {_notifies(alarm)}",
         actions=len(entries(alarm.get("AlarmActions"))),
         place=stack.place_of(logical_id, ("Threshold",)),
     )
@@ -111,7 +118,7 @@ def watched(alarm: Properties) -> str:
 
 
 def _when(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
-    moves = _MOVES.get(str(alarm.get("ComparisonOperator")), "crosses")
+    moves = MOVES.get(str(alarm.get("ComparisonOperator")), "crosses")
     said = f"{moves} {threshold(stack, alarm, fleets)}{_for(stack, alarm)}"
     return said + ("; no data counts as bad" if alarm.get("TreatMissingData") == "breaching" else "")
 
@@ -178,11 +185,11 @@ def _for(stack: Stack, alarm: Properties) -> str:
     return str(patience(stack, alarm) or "")
 
 
-def _tells(alarm: Properties) -> str:
+def _notifies(alarm: Properties) -> str:
     count = len(entries(alarm.get("AlarmActions")))
     if not count or alarm.get("ActionsEnabled") is False:
-        return "tells nobody"
-    return "tells 1 recipient" if count == 1 else f"tells {count} recipients"
+        return "notifies nobody"
+    return "notifies 1 recipient" if count == 1 else f"notifies {count} recipients"
 
 
 # ---------------------------------------------------------------- alike for several parts
@@ -219,6 +226,8 @@ def loosened(before: tuple[Stack, Properties], after: tuple[Stack, Properties]) 
     moved = (old_stack.number(old.get("Threshold")), new_stack.number(new.get("Threshold")))
     if None not in moved and _is_looser(*moved, str(new.get("ComparisonOperator"))):  # type: ignore[arg-type]
         yield "its threshold is looser"
+        if _never_reached(new_stack, new, moved[1]):
+            yield "it can never go off"
     longer = (patience(old_stack, old), patience(new_stack, new))
     if longer[0] is not None and longer[1] is not None and _lasts(longer[1]) > _lasts(longer[0]):
         yield "it waits longer"
@@ -231,6 +240,28 @@ def _is_looser(old: float, new: float, operator: str) -> bool:
     return new < old if operator.startswith("Less") else new > old
 
 
+def _never_reached(stack: Stack, alarm: Properties, threshold: float | None) -> bool:
+    """Whether a threshold is above all that the metric can be, on the instance types that are known."""
+    metric = units.metric_of(alarm.get("Namespace"), alarm.get("MetricName"))
+    counts = statistic_of(alarm) in ("Sum", "SampleCount")
+    if metric is None or metric.most is None or threshold is None or counts:
+        return False
+    if str(alarm.get("ComparisonOperator")).startswith("Less"):
+        return False
+    named = {shown(it.get("Value")) for it in map(mapping, entries(alarm.get("Dimensions")))}
+    types = [
+        name
+        for variant, it in deployed.variants(stack.resources).items()
+        if variant in named
+        for name in deployed.instance_types(it)
+    ]
+    hosts = [instances.find(name) for name in types]
+    if metric.per_device is None:
+        return threshold > metric.most
+    devices = [host.devices(metric.per_device) for host in hosts if host is not None]
+    return bool(devices) and len(devices) == len(hosts) and threshold > metric.most * max(devices)
+
+
 def _lasts(patience: Patience) -> int:
     return patience.bad * patience.period
 
@@ -241,4 +272,4 @@ def _told_less(old: Properties, new: Properties) -> Iterator[str]:
     if new.get("ActionsEnabled") is False and old.get("ActionsEnabled") is not False:
         yield "its actions are turned off"
     elif gone:
-        yield f"it no longer tells {', '.join(sorted(gone))}"
+        yield f"it no longer notifies {', '.join(sorted(gone))}"

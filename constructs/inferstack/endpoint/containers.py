@@ -10,6 +10,7 @@ from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack, readable
+from inferstack.texts.secrets import is_secret
 
 
 class RunningContainer(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,8 @@ class RunningContainer(msgspec.Struct, frozen=True, kw_only=True):
     """Version of the model registry, where it says what runs."""
     model: str | None = None
     """Name of a model that exists already, where that runs."""
+    environment: dict[str, str] = {}
+    """Its environment variables; the value of one that may be secret is not shown."""
     place: Place
     """Where the spec has it."""
 
@@ -147,8 +150,19 @@ def _container(
         weights=url,
         digest=_digest(url, stack.digests),
         model_package=None if package is None else shown(package),
+        environment=dict(_environment(container)),
         place=stack.place_of(*at),
     )
+
+
+HIDDEN = "(not shown)"
+"""Takes the place of a value that may be secret."""
+
+
+def _environment(container: Properties) -> Iterator[tuple[str, str]]:
+    for name, value in mapping(container.get("Environment")).items():
+        text = readable(value)
+        yield shown(name), HIDDEN if is_secret(shown(name), text) else text
 
 
 def weights_of(container: Properties) -> str | None:

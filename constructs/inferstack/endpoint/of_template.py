@@ -19,8 +19,10 @@ from inferstack.endpoint.fleets import Batch, Fleet, Limits, Serverless, Written
 from inferstack.endpoint.permissions import Permission, permissions
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import Protection, protections
+from inferstack.endpoint.rollout import rollouts
 from inferstack.endpoint.scaling import Scaling, scalings
-from inferstack.endpoint.stack import Stack
+from inferstack.endpoint.stack import Stack, readable
+from inferstack.problems.words import listed
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +55,9 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     permissions: tuple[Permission, ...]
     """What its role may do, and who may invoke it."""
     protections: tuple[Protection, ...]
-    """Network, encryption and access."""
+    """Network, encryption, access, and how updates roll out and back."""
+    capture: str | None
+    """What is captured of requests and responses, and where to; none if nothing is."""
     cost: Cost
     """What all its instances cost."""
     resources: int
@@ -94,12 +98,26 @@ def picture_of(stack: Stack, identity: Identity, prices: Prices) -> Picture:
         scaling=scalings(stack, whole),
         alarms=alarms(stack, whole),
         permissions=permissions(stack),
-        protections=protections(stack),
+        protections=(*protections(stack), *rollouts(stack)),
+        capture=_capture(stack),
         cost=cost.together([fleet.cost for fleet in whole if fleet.cost is not None]),
         resources=len(stack.resources),
         dashboards=len(stack.of_type(DASHBOARD_TYPE)),
         place=identity.place,
     )
+
+
+def _capture(stack: Stack) -> str | None:
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/model-monitor-data-capture.html"""
+    capture = mapping(deployed.config(stack.resources).get("DataCaptureConfig"))
+    if not capture or capture.get("EnableCapture", True) is not True:
+        return None
+    share = stack.number(capture.get("InitialSamplingPercentage"))
+    modes = {"Input": "requests", "Output": "responses", "InputAndOutput": "requests and responses"}
+    options = [mapping(it).get("CaptureMode") for it in entries(capture.get("CaptureOptions"))]
+    what = listed([modes.get(shown(it), shown(it)) for it in options], last="and", quote="") or "nothing"
+    much = "an unknown share" if share is None else f"{share:g} %"
+    return f"{much} of {what} to {readable(capture.get('DestinationS3Uri'))}"
 
 
 def _costed(fleet: Fleet, prices: Prices) -> Fleet:

@@ -191,9 +191,26 @@ def rights(stack: Stack) -> list[Right]:
         sid = _PART.sub("", shown(statement.get("Sid", "")))
         condition = mapping(statement.get("Condition"))
         for said in _conditions(condition):
-            for action in map(shown, entries(statement.get("Action", statement.get("NotAction")))):
+            # What is not named under `Action` may be any but those under `NotAction`.
+            for action in map(shown, entries(statement["Action"])) if "Action" in statement else ("*",):
                 found += [Right(who, sid, action, readable(it), said) for it in _resources(statement)]
     return found
+
+
+_WHOLE_BUCKET = re.compile(r"arn:[^:]*:s3:::[^/*]+/\*")
+
+
+def is_everything(resource: str) -> bool:
+    """Whether a pattern stands for all resources of a service, or of a type: `*`, `arn:aws:s3:::*`."""
+    if not resource.startswith("arn:"):
+        return resource.startswith("*")
+    name = resource.split(":", 5)[-1]
+    return re.match(r"([a-z-]+[/:])?\*", name) is not None
+
+
+def is_whole(resource: str) -> bool:
+    """Whether a pattern stands for everything, or for a whole bucket."""
+    return is_everything(resource) or _WHOLE_BUCKET.fullmatch(resource) is not None
 
 
 def _resources(statement: Properties) -> list[object]:

@@ -23,7 +23,7 @@ from inferstack.problems.words import listed
 class Protection(msgspec.Struct, frozen=True, kw_only=True):
     """How something is protected, or that it is not."""
 
-    topic: Literal["network", "encryption", "access"]
+    topic: Literal["network", "encryption", "access", "updates"]
     """What it is about."""
     about: str
     """What is protected: the model, the volumes, the captured data, …"""
@@ -31,6 +31,8 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
     """How, in words."""
     is_on: bool
     """Whether there is any protection that the spec asks for."""
+    by: tuple[str, ...] = ()
+    """What protects it, where that can be fewer: the alarms that roll an update back."""
     place: Place
     """Where the spec has it."""
 
@@ -155,9 +157,29 @@ def principals(role: Properties) -> list[str]:
 def lowered(
     before: tuple[Protection, ...], after: tuple[Protection, ...]
 ) -> Iterator[tuple[Protection, Protection]]:
-    """Protections that there were, and that there are no longer, before and after."""
+    """Protections that are gone, or by fewer, before and after."""
+    for old, new in _same(before, after):
+        if (old.is_on and not new.is_on) or not set(old.by) <= set(new.by):
+            yield old, new
+
+
+def altered(
+    before: tuple[Protection, ...], after: tuple[Protection, ...]
+) -> Iterator[tuple[Protection, Protection]]:
+    """Protections that change and are not lowered, before and after. Who may reach it is a question of
+    rights.
+    """
+    less = [new for _, new in lowered(before, after)]
+    for old, new in _same(before, after):
+        if old.sentence != new.sentence and new not in less and new.topic != "access":
+            yield old, new
+
+
+def _same(
+    before: tuple[Protection, ...], after: tuple[Protection, ...]
+) -> Iterator[tuple[Protection, Protection]]:
     now = {(it.topic, it.about): it for it in after}
     for old in before:
         new = now.get((old.topic, old.about))
-        if new is not None and old.is_on and not new.is_on:
+        if new is not None:
             yield old, new

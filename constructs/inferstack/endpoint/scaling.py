@@ -95,12 +95,27 @@ def _of_policy(stack: Stack, policy_id: str, policy: Properties, fleets: tuple[F
     tracked = mapping(policy.get("TargetTrackingScalingPolicyConfiguration"))
     if tracked:
         only = " (only adds)" if tracked.get("DisableScaleIn") is True else ""
-        yield f"aiming at {_aim(stack, tracked, fleets)}{only}"
+        yield f"aiming at {_aim(stack, tracked, fleets)}{only}{_cooldowns(stack, tracked)}"
         return
     steps = mapping(policy.get("StepScalingPolicyConfiguration"))
     for alarm in stack.of_type(ALARM_TYPE).values():
         if policy_id in references(alarm.get("AlarmActions")):
-            yield f"{_step(stack, steps)} when {alarms.condition(stack, alarm, fleets)}"
+            when = alarms.condition(stack, alarm, fleets)
+            yield f"{_step(stack, steps)} when {when}{_cooldowns(stack, steps)}"
+
+
+_COOLDOWNS = {
+    "Cooldown": "",
+    "ScaleOutCooldown": " before it adds more",
+    "ScaleInCooldown": " before it removes more",
+}
+
+
+def _cooldowns(stack: Stack, policy: Properties) -> str:
+    """How long it waits after a change, if the policy sets that."""
+    waits = [(stack.number(policy[key]), what) for key, what in _COOLDOWNS.items() if key in policy]
+    texts = [f"{'?' if it is None else units.minutes(it)}{what}" for it, what in waits]
+    return f" (cool-down {' and '.join(texts)})" if texts else ""
 
 
 def _aim(stack: Stack, tracked: Properties, fleets: tuple[Fleet, ...]) -> str:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
 from inferstack.catalog.resource_types import ALARM_TYPE
+from inferstack.endpoint.alarms import MOVES
 from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, foreign_alarms, own_alarms, rolls_back
 from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher
@@ -56,13 +57,6 @@ ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:a
 _BESIDE_WATCHED = frozenset((*AlarmRule.__struct_fields__, *StepPolicy.__struct_fields__)) - frozenset(
     Watched.__struct_fields__
 )
-# The other operators compare with a band, which IS811 refuses; an operator may be a token, too.
-_MOVES = {
-    "GreaterThanOrEqualToThreshold": "reaches",
-    "GreaterThanThreshold": "exceeds",
-    "LessThanThreshold": "falls below",
-    "LessThanOrEqualToThreshold": "falls to",
-}
 
 
 def resolve_alarms(spec: ModelSpec) -> Resources:
@@ -232,7 +226,7 @@ def _named(spec: ModelSpec, part: Publisher) -> str:
 
 
 def _crossing(rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: str, metric: Metric | None) -> str:
-    moves = _MOVES.get(evaluation.comparison_operator, "crosses")
+    moves = MOVES.get(evaluation.comparison_operator, "crosses")
     statistic = _statistic_of(rule, metric)
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
     # A description is plain text, and cannot hold a number that only the deployment knows.

@@ -1,6 +1,7 @@
 """What becomes of an endpoint that there was before: what it changes from, and to, and what that means."""
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import cast
 
 import msgspec
@@ -11,6 +12,7 @@ from inferstack.catalog.resource_types import (
     ALARM_TYPE,
     BUCKET_TYPE,
     COMPOSITE_ALARM_TYPE,
+    CONFIG_TYPE,
     DASHBOARD_TYPE,
     SCALING_POLICY_TYPE,
     TOPIC_TYPE,
@@ -19,13 +21,13 @@ from inferstack.check.load import LoadedSpec
 from inferstack.check.rules import RULES
 from inferstack.endpoint import deployed
 from inferstack.endpoint.alarms import Alarm, alike, loosened, parts_of, sentence_of_all
-from inferstack.endpoint.containers import RunningContainer
-from inferstack.endpoint.cost import Cost
-from inferstack.endpoint.counts import counted
+from inferstack.endpoint.containers import HIDDEN, RunningContainer
+from inferstack.endpoint.cost import Cost, amount_text
+from inferstack.endpoint.counts import NONE, counted
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.place import Place
-from inferstack.endpoint.protections import lowered
+from inferstack.endpoint.protections import altered, lowered
 from inferstack.endpoint.scaling import Scaling
 from inferstack.endpoint.stack import Stack
 from inferstack.facts.scaling import WHAT
@@ -66,12 +68,15 @@ def compared(pair: Pair) -> list[Finding]:
         *risks,
         *role_findings(pair.key, pair.old, pair.new),
         *_alarms(pair),
-        *_lowered(pair),
-        *_weights(pair),
+        *_protections(pair),
+        *_contents(pair),
+        *_environment(pair),
         *_fleets(pair),
+        *_traffic(pair),
         *_components(pair),
         *_scaling(pair, risks),
-        *_cost(pair),
+        *_capture(pair),
+        *cost_findings(pair.key, pair.before, pair.after),
         *_new(pair, risks),
         *_others(pair),
         *_tags(pair),
@@ -102,7 +107,7 @@ def _alarms_gone(pair: Pair, goes: Gone) -> str:
     found = [it for it in pair.before.alarms if it.logical_id in goes.logical_ids]
     if len(found) != len(goes.logical_ids):
         return goes.problem.message
-    said = [sentence_of_all(those).partition("; tells ")[0] for those in alike(found)]
+    said = [sentence_of_all(those).partition("; notifies ")[0] for those in alike(found)]
     are = "an alarm is" if len(found) == 1 else f"{len(found)} alarms are"
     return f"{are} {goes.fate}: {'; '.join(said)}"
 
@@ -159,15 +164,19 @@ def _alarms(pair: Pair) -> Iterator[Finding]:
     for alarm in pair.after.alarms:
         was = old.get(alarm.logical_id)
         why = "" if was is None else listed(_ways(pair, alarm.logical_id), last="and", quote="")
-        if was is not None and (why or (was.when, was.tells) != (alarm.when, alarm.tells)):
-            told = [it.when if was.tells == alarm.tells else f"{it.when}; {it.tells}" for it in (was, alarm)]
+        if was is not None and (why or (was.when, was.notifies) != (alarm.when, alarm.notifies)):
+            told = [
+                it.when if was.notifies == alarm.notifies else f"{it.when}; {it.notifies}"
+                for it in (was, alarm)
+            ]
             moved.setdefault((alarm.metric, why, told[0], told[1], alarm.place), []).append(alarm)
     for (metric, why, before, after, place), those in moved.items():
+        rolls = "; it rolls updates back" if why and any(it.rolls_back for it in those) else ""
         yield Finding(
             effect="alarms-loosened" if why else "changed",
             severity="warning" if why else "info",
             endpoints=(pair.key,),
-            message=f"the alarm on {metric} of {parts_of(those)}" + (f": {why}" if why else ""),
+            message=f"the alarm on {metric} of {parts_of(those)}" + (f": {why}" if why else "") + rolls,
             before=before,
             after=after,
             place=place,
@@ -182,7 +191,7 @@ def _ways(pair: Pair, logical_id: str) -> list[str]:
     return list(loosened((pair.old, before), (pair.new, after)))
 
 
-def _lowered(pair: Pair) -> Iterator[Finding]:
+def _protections(pair: Pair) -> Iterator[Finding]:
     for was, now in lowered(pair.before.protections, pair.after.protections):
         yield Finding(
             effect="protection-lowered",
@@ -193,28 +202,60 @@ def _lowered(pair: Pair) -> Iterator[Finding]:
             after=now.sentence,
             place=now.place,
         )
+    for was, now in altered(pair.before.protections, pair.after.protections):
+        sentences = (was.sentence, now.sentence)
+        yield _change(pair, "changed", now.about.replace(",", ":"), sentences, now.place)
 
 
-def _weights(pair: Pair) -> Iterator[Finding]:
+def _contents(pair: Pair) -> Iterator[Finding]:
     old = {it.name: it for it in pair.before.containers}
     for now in pair.after.containers:
         was = old.get(now.name)
-        for what, before, after in () if was is None else _sources(was, now):
-            message = f"{what} of `{now.name}`"
-            yield _change(pair, "weights-changed", message, (before, after), now.place)
+        for effect, what, before, after in () if was is None else _sources(was, now):
+            yield _change(pair, effect, f"{what} of `{now.name}`", (before, after), now.place)
 
 
-def _sources(was: RunningContainer, now: RunningContainer) -> Iterator[tuple[str, str, str]]:
-    """What a container is made of, where that changes: what it is, before and after."""
+def _sources(was: RunningContainer, now: RunningContainer) -> Iterator[tuple[Effect, str, str, str]]:
+    """What a container is made of, where that changes: what it means, what it is, before and after."""
     if was.weights != now.weights:
-        yield "the weights", *_urls(was, now)
-    for what, one, other in (
-        ("the image", was.image, now.image),
-        ("the model package", was.model_package, now.model_package),
-        ("the model", was.model, now.model),
-    ):
+        yield "weights-changed", "the weights", *_urls(was, now)
+    parts: tuple[tuple[Effect, str, str | None, str | None], ...] = (
+        ("image-changed", "the image", was.image, now.image),
+        ("weights-changed", "the model package", was.model_package, now.model_package),
+        ("weights-changed", "the model", was.model, now.model),
+    )
+    for effect, what, one, other in parts:
         if one != other:
-            yield what, one or "none", other or "none"
+            yield effect, what, one or "none", other or "none"
+
+
+_MOST_VARIABLES = 6
+"""Variables of one container that are shown one by one."""
+
+
+def _environment(pair: Pair) -> Iterator[Finding]:
+    """Environment variables, from and to; values that may be secret are not shown."""
+    old = {it.name: it.environment for it in pair.before.containers}
+    for now in pair.after.containers:
+        was = old.get(now.name)
+        if was is None or was == now.environment:
+            continue
+        names = [
+            name
+            for name in dict.fromkeys((*was, *now.environment))
+            if was.get(name) != now.environment.get(name)
+        ]
+        for name in names[:_MOST_VARIABLES]:
+            values = tuple(_value(it.get(name)) for it in (was, now.environment))
+            message = f"`{name}` in the environment of `{now.name}`"
+            yield _change(pair, "changed", message, (values[0], values[1]), now.place)
+        if len(names) > _MOST_VARIABLES:
+            message = f"{len(names) - _MOST_VARIABLES} more variables in the environment of `{now.name}`"
+            yield _finding(pair, "changed", message, now.place)
+
+
+def _value(text: str | None) -> str:
+    return "not set" if text is None else f'"{text}"' if text != HIDDEN else text
 
 
 def _urls(was: RunningContainer, now: RunningContainer) -> tuple[str, str]:
@@ -239,6 +280,32 @@ def _fleet(fleet: Fleet) -> str:
     if fleet.instances is not None:
         return counted(fleet.instances, f"x {types}", f"x {types}")
     return "unknown" if fleet.serverless is None else fleet.serverless.sentence
+
+
+def _traffic(pair: Pair) -> Iterator[Finding]:
+    """The shares of requests of several variants, which follow from their weights."""
+    before, after = (_shares(it) for it in (pair.before, pair.after))
+    if before != after and (before or after):
+        place = next(it.place for it in pair.after.fleets)
+        told = (before or "all to one variant", after or "all to one variant")
+        yield _change(pair, "changed", "the share of the requests", told, place)
+
+
+def _shares(picture: Picture) -> str:
+    """The share of each variant in words; empty where nothing is shared by weight."""
+    sharing = [it for it in picture.fleets if not it.is_shadow]
+    weights = [1.0 if it.weight is None else it.weight for it in sharing]
+    if len(sharing) < 2 or picture.components or not sum(weights):
+        return ""
+    parts = zip(sharing, weights, strict=True)
+    return ", ".join(f"{it.name} {100 * weight / sum(weights):.3g} %" for it, weight in parts)
+
+
+def _capture(pair: Pair) -> Iterator[Finding]:
+    was, now = pair.before.capture, pair.after.capture
+    if was != now:
+        place = pair.new.place_of(pair.new.first(CONFIG_TYPE)[0], ("DataCaptureConfig",))
+        yield _change(pair, "changed", "data capture", (was or "none", now or "none"), place)
 
 
 def _components(pair: Pair) -> Iterator[Finding]:
@@ -268,20 +335,44 @@ def _how(it: Scaling) -> str:
     return ", ".join(it.aims) or "by nothing in the spec"
 
 
-def _cost(pair: Pair) -> Iterator[Finding]:
-    """Without prices, instances are all that is known, and capacity tells of them."""
-    was, now = cost_text(pair.before.cost), cost_text(pair.after.cost)
-    if was is not None and now is not None and was != now:
-        yield _change(pair, "cost", "an hour", (was, now), pair.after.place)
+def cost_findings(key: str, before: Picture | None, after: Picture) -> Iterator[Finding]:
+    """What an endpoint costs more or less; a new one costs more than nothing. Where prices are missing, the
+    instances that always run are what costs.
+    """
+    was = Cost(instance_hours=NONE) if before is None else before.cost
+    texts = (_cost_text(was), _cost_text(after.cost))
+    if texts[0] != texts[1]:
+        yield Finding(
+            effect="cost",
+            severity="info",
+            endpoints=(key,),
+            message="an hour",
+            before=texts[0],
+            after=texts[1],
+            dearer=_dearer(was, after.cost),
+            place=after.place,
+        )
 
 
-def cost_text(cost: Cost) -> str | None:
-    """An hour's cost at the fewest, the first and the most; None without prices."""
-    money = cost.per_hour
-    if money is None:
-        return None if cost.unpriced else "nothing"
-    amounts = [f"{it:,.2f}" for it in (money.min, money.start, money.max)]
-    return f"{amounts[0] if len(set(amounts)) == 1 else '-'.join(amounts)} {cost.currency}"
+def _cost_text(cost: Cost) -> str:
+    """An hour's cost at the fewest, the first and the most, as far as it is known, and what is not priced."""
+    money, hours = cost.per_hour, cost.instance_hours
+    parts: list[str] = []
+    if money is not None:
+        amounts = [amount_text(it) for it in (money.min, money.start, money.max)]
+        parts.append(f"{amounts[0] if len(set(amounts)) == 1 else '-'.join(amounts)} {cost.currency}")
+    if cost.missing:
+        unpriced = listed(cost.missing, last="and", quote="")
+        parts.append(f"{hours} instance hours, with {unpriced} unpriced")
+    return " and ".join(parts) or "nothing"
+
+
+def _dearer(was: Cost, now: Cost) -> Decimal | None:
+    """How much dearer it becomes at the most; None where something that changes has no price."""
+    if now.missing and (was.instance_hours, was.missing) != (now.instance_hours, now.missing):
+        return None
+    before, after = (Decimal(0) if it.per_hour is None else it.per_hour.max for it in (was, now))
+    return after - before
 
 
 def _change(pair: Pair, effect: Effect, message: str, told: tuple[str, str], place: Place) -> Finding:

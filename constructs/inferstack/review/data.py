@@ -4,6 +4,7 @@ What exists is in the picture of an endpoint, :mod:`inferstack.endpoint`. `revie
 from the classes.
 """
 
+from decimal import Decimal
 from typing import Literal
 
 import msgspec
@@ -43,8 +44,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The new value, of something that has one."""
     ignored: str | None = None
     """The reason that the spec gives for ignoring it; empty if it gives none, absent if it is not ignored."""
+    dearer: Decimal | None = None
+    """By how much an hour costs more, at the most; none where that is not known, or not what it is about."""
     place: Place
     """Where the spec has the cause."""
+    also: tuple[Place, ...] = ()
+    """Where else, if several endpoints share it."""
 
     @property
     def sentence(self) -> str:

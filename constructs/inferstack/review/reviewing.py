@@ -22,12 +22,21 @@ from inferstack.endpoint.stack import Stack, places_in_template
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.review.avoidable_costs import avoidable_costs, avoidable_together
 from inferstack.review.base import Base, BaseStack, Question, read_base
-from inferstack.review.comparing import GRAVE, Pair, compared, finding_of, grave_findings, resource_changes
+from inferstack.review.comparing import (
+    GRAVE,
+    Pair,
+    compared,
+    cost_findings,
+    finding_of,
+    grave_findings,
+    resource_changes,
+)
 from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
 from inferstack.review.deploying import as_deployed, place_in, places_of, update_of, update_over
 from inferstack.review.matching import Match, SpecsOfFile, left_over, matched, specs_of
 from inferstack.review.order import library_finding, worst_first
 from inferstack.review.sums import quotas, totals
+from inferstack.review.widened import new_role_findings
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
 from inferstack.updates.effects import Effect
 from inferstack.updates.update import Fate, Update
@@ -141,18 +150,24 @@ class _Reviewer(msgspec.Struct):
             self._compared(match, one, update, match.stack)
 
     def _alone(self, key: str, one: LoadedSpec, fate: EndpointFate) -> None:
-        stack = _stack_of(one, update_of(one, {}))
-        after = picture_of(stack, _identity(one), self._prices(one.spec.region))
+        update = update_of(one, {})
+        stack, where = _stack_of(one, update), _identity(one, update)
+        after = picture_of(stack, where, self._prices(where.region))
         self.reviewed.append(Reviewed(key=key, fate=fate, after=after))
+        if self.base is not None:
+            # What cannot be compared counts as new: a policy must not pass because main is broken.
+            self.findings += new_role_findings(key, stack)
+            self.findings += cost_findings(key, None, after)
         self.findings += grave_findings(key, one)
         self.findings += avoidable_costs(key, stack, after)
 
     def _compared(self, match: Match, one: LoadedSpec, update: Update, base: BaseStack) -> None:
-        key, template, where = self.keys[id(match.one)], base.template, _where_before(match.one, base)
+        key, template, here = self.keys[id(match.one)], base.template, _identity(match.one, update)
+        where = _where_before(match.one, base, here)
         old = Stack(template.resources, template.sections, places_in_template(template.file), where.region)
         new = _stack_of(one, update)
         before = picture_of(old, where, self._prices(where.region))
-        after = picture_of(new, _identity(match.one), self._prices(match.one.spec.region))
+        after = picture_of(new, here, self._prices(here.region))
         then = None if base.by_this_version is None else base.by_this_version.resources
         pair = Pair(key=key, loaded=one, update=update, old=old, new=new, before=before, after=after)
         findings = compared(pair)
@@ -241,18 +256,18 @@ def _keys(specs: Sequence[LoadedSpec]) -> dict[int, str]:
     return keys
 
 
-def _identity(one: LoadedSpec) -> Identity:
+def _identity(one: LoadedSpec, update: Update) -> Identity:
     return Identity(
         stack=stack_name(one.spec.endpoint_name),
         stage=one.stage,
         account=one.spec.account,
-        region=one.spec.region,
+        region=one.spec.region if update.region is None else update.region,
         kind=one.spec.kind,
         place=place_in(one, ("endpoint_name",)),
     )
 
 
-def _where_before(one: LoadedSpec, base: BaseStack) -> Identity:
+def _where_before(one: LoadedSpec, base: BaseStack, now: Identity) -> Identity:
     """What is known about the endpoint before, beside its template. Where the base leaves the place open, it
     was deployed to the same as now, as far as anybody knows here.
     """
@@ -260,8 +275,8 @@ def _where_before(one: LoadedSpec, base: BaseStack) -> Identity:
     return Identity(
         stack=stack_name(one.spec.endpoint_name if name is None else name),
         stage=one.stage,
-        account=one.spec.account if base.account is None else base.account,
-        region=one.spec.region if base.region is None else base.region,
+        account=now.account if base.account is None else base.account,
+        region=now.region if base.region is None else base.region,
         kind=one.spec.kind,
         place=place_in(one, ("endpoint_name",)),
     )

@@ -2,10 +2,21 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from inferstack.catalog.resource_types import ROLE_TYPE
 from inferstack.endpoint.deployed import shown
-from inferstack.endpoint.permissions import Gain, attached, few, gains, own_roles
-from inferstack.endpoint.place import Place
+from inferstack.endpoint.permissions import (
+    Gain,
+    attached,
+    few,
+    gains,
+    is_everything,
+    is_whole,
+    own_roles,
+    rights,
+)
+from inferstack.endpoint.place import NOWHERE, Place
 from inferstack.endpoint.protections import principals
 from inferstack.endpoint.stack import Stack
 from inferstack.format.logical_ids import EXECUTION_ROLE, INVOKER_ROLE
@@ -14,6 +25,8 @@ from inferstack.review.data import Finding
 
 # Nothing can be read, changed or started with these beyond what the endpoint itself logs and measures.
 _HARMLESS = frozenset({"WriteLogs", "PublishMetrics", "LogInToRegistry", "LookAtVpc", "LookAtRollbackAlarms"})
+_OURS = _HARMLESS | {"CallWithToken", "OpenSessions"}
+"""Statements that inferstack writes on everything, since IAM knows no resource for their actions."""
 # Other files and images are told of where they are: at the container.
 _WITH_CONTAINERS = frozenset({"ReadModelFiles", "ListModelFiles", "PullImage"})
 _WHO = {"role": "the role", "invokers": "those who invoke the endpoint"}
@@ -29,6 +42,29 @@ def role_findings(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     yield from _attached(key, before, after)
     yield from _unbound(key, before, after)
     yield from _trusted(key, before, after)
+
+
+def new_role_findings(key: str, stack: Stack) -> Iterator[Finding]:
+    """What a role may do on everything, beyond what inferstack itself writes: of a new endpoint, or of one
+    that cannot be compared, which counts as new.
+    """
+    wide = [
+        Gain(it.who, it.sid, (it.action,), it.resource, it.condition, ())
+        for it in rights(stack)
+        if it.sid not in _OURS and is_everything(it.resource)
+    ]
+    for who, what in _WHO.items():
+        for resource in dict.fromkeys((it.resource, it.condition) for it in wide if it.who == who):
+            same = [it for it in wide if it.who == who and (it.resource, it.condition) == resource]
+            actions = tuple(dict.fromkeys(action for it in same for action in it.actions))
+            yield _finding(key, _place(stack), f"{what} may {_few([replace(same[0], actions=actions)])}")
+    yield from _attached(key, _NO_STACK, stack)
+    anyone = [it for it in stack.of_type(ROLE_TYPE) if "*" in principals(stack.of_type(ROLE_TYPE)[it])]
+    for logical_id in anyone:
+        yield _finding(key, stack.place_of(logical_id, ()), f"anyone may assume `{logical_id}`")
+
+
+_NO_STACK = Stack({}, {}, lambda _, __: NOWHERE, None)
 
 
 def _finding(key: str, place: Place, message: str, told: tuple[str, str] | None = None) -> Finding:
@@ -57,6 +93,8 @@ def _other_role(key: str, after: Stack, roles: tuple[tuple[str, ...], tuple[str,
 def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     found = gains(before, after)
     wider = [it for it in found if not it.instead and it.sid not in _HARMLESS]
+    # The files and images of what is added are shown with it; a whole bucket is more than these.
+    wider = [it for it in wider if it.sid not in _WITH_CONTAINERS or is_whole(it.resource)]
     if any(it.sid == "ReadModelFiles" for it in found):
         # Whoever may read a file need not be told that it may be listed.
         wider = [it for it in wider if it.sid != "ListModelFiles"]

@@ -1,12 +1,19 @@
 """Rules on the variants and their instances: what is replaced or reset, and what cannot change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from inferstack.catalog.cloudformation import snake
 from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.catalog.resource_types import ENDPOINT_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Properties, mapping
+from inferstack.endpoint.counts import UNKNOWN, added
+from inferstack.endpoint.deployed import Resources, mapping
+from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import fleets
+from inferstack.endpoint.place import NOWHERE
+from inferstack.endpoint.quota import beside
+from inferstack.endpoint.stack import Stack
 from inferstack.facts.walk import variant_scalings, variants
 from inferstack.format.logical_ids import ENDPOINT_CONFIG
 from inferstack.problems import Problem, SpecPath
@@ -62,28 +69,33 @@ def _most_specific(causes: list[SpecPath]) -> list[SpecPath]:
 def _meanwhile(update: Update) -> str:
     if _rolls(update):
         return ", batch by batch"
-    fleet = deployed.variants(update.after).items()
-    counts = [_count(update, name, it) for name, it in fleet if "ServerlessConfig" not in it]
-    if not counts:
+    old, new = (
+        _fleets(it, sections)
+        for it, sections in ((update.before, update.sections_before), (update.after, update.sections_after))
+    )
+    by_name = {(it.name, it.is_shadow): it for it in old}
+    more: dict[str, list[int | None]] = {}
+    scaled = False
+    for fleet in new:
+        if fleet.instances is not None:
+            before = by_name.get((fleet.name, fleet.is_shadow))
+            types = fleet.instance_types
+            kind = types[0] if len(types) == 1 else "instances of its pools"
+            more.setdefault(kind, []).append(beside(before, fleet))
+            limits = fleet.by_scaling if before is None else before.by_scaling
+            scaled |= limits is not None and limits.min != limits.max
+    if not more:
         return ""
-    more = [
-        _sum(kind, [it for it in counts if it[0] == kind]) for kind in dict.fromkeys(it[0] for it in counts)
+    counts = [
+        f"{UNKNOWN if (count := added(of_kind)) is None else count} more {kind}"
+        for kind, of_kind in more.items()
     ]
-    return f" beside the old one, so the quota must allow {' and '.join(more)} meanwhile"
+    at_most = "up to " if scaled else ""
+    return f" beside the old one, so the quota must have room for {at_most}{' and '.join(counts)} meanwhile"
 
 
-def _count(update: Update, name: str, variant: Properties) -> tuple[str, int, bool]:
-    """The type and number of instances in the new fleet of a variant, and whether scaling may use fewer."""
-    kind = variant.get("InstanceType", "instances of its pools")
-    managed = mapping(variant.get("ManagedInstanceScaling")).get("MaxInstanceCount")
-    most = deployed.scaled_variants(update.before).get(name, {}).get("MaxCapacity", managed)
-    count = variant.get("InitialInstanceCount") if most is None else most
-    return kind, count if isinstance(count, int) else 1, most is not None
-
-
-def _sum(kind: str, counts: list[tuple[str, int, bool]]) -> str:
-    at_most = "up to " if any(scaled for *_, scaled in counts) else ""
-    return f"{at_most}{sum(count for _, count, _ in counts)} more {kind}"
+def _fleets(resources: Resources, sections: Mapping[str, Any]) -> list[Fleet]:
+    return [*fleets(Stack(resources, sections, lambda _, __: NOWHERE, None))]
 
 
 def _rolls(update: Update) -> bool:
@@ -92,13 +104,9 @@ def _rolls(update: Update) -> bool:
 
 
 def _fix(update: Update) -> str:
-    fleet = list(deployed.variants(update.after).values())
-    if any("ServerlessConfig" in it for it in fleet):
+    if any("ServerlessConfig" in it for it in deployed.variants(update.after).values()):
         return "expect cold starts while it changes over"
-    if _rolls(update):
-        return "check that the quota allows one more batch"
-    rolling = ", or use `endpoint.deployment_config.rolling_update_policy`, which needs only one more batch"
-    return f"check the quota{rolling if len(fleet) == 1 else ''}"
+    return "check that the quota has room for one more batch" if _rolls(update) else "check the quota"
 
 
 @update_rule("IS871", effect="reset", source=UPDATE_ENDPOINT)

@@ -6,7 +6,7 @@ from inferstack.catalog.resource_types import SCALING_POLICY_TYPE, TARGET_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Resources
 from inferstack.problems import Problem, SpecPath
-from inferstack.updates.rules import SCALED_UPDATE, SCALING_API, update_rule
+from inferstack.updates.rules import DG, SCALED_UPDATE, SCALING_API, update_rule
 from inferstack.updates.update import Fate, Update
 
 _COMPONENTS: SpecPath = ("inference_components",)
@@ -45,6 +45,37 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
                 message = f"`{name}` no longer scales, whatever its load"
                 fix = "set the capacity that it should have, or keep its `autoscaling`"
                 yield Problem(_place(update, name), message, fix)
+
+
+@update_rule("IS888", effect="interrupted", source=f"{DG}/endpoint-auto-scaling-zero-instances.html")
+def goes_to_zero(update: Update) -> Iterator[Problem]:
+    """What answers requests can scale to zero from now on: the first request after that fails, or waits.
+
+    A copy or an instance has to start first, which takes minutes.
+    """
+    waits = "AsyncInferenceConfig" in deployed.config(update.after)
+    what = "wait until an instance has started" if waits else "fail until a copy has started"
+    hosts = (
+        (deployed.scaled_variants, deployed.variants),
+        (deployed.scaled_components, deployed.components),
+    )
+    for targets, of in hosts:
+        old, there = targets(update.before), of(update.before)
+        for name, target in targets(update.after).items() if update.same_endpoint else ():
+            if name in there and _least(target) == 0 and (name not in old or _least(old[name]) != 0):
+                message = f"`{name}` can scale to 0 from now on: requests that come then {what}"
+                fix = "keep `min_capacity: 1` where that matters more than the cost"
+                logical_id = next(
+                    it for it, one in deployed.of_type(update.after, TARGET_TYPE).items() if one is target
+                )
+                yield Problem(update.place(logical_id, ("MinCapacity",)), message, fix)
+
+
+def _least(target: deployed.Properties) -> object:
+    """The lowest minimum of a target, scheduled actions included."""
+    actions = [deployed.mapping(it) for it in deployed.entries(target.get("ScheduledActions"))]
+    limits = [target, *(deployed.mapping(it.get("ScalableTargetAction")) for it in actions)]
+    return 0 if any(it.get("MinCapacity") in (0, "0") for it in limits) else target.get("MinCapacity")
 
 
 @update_rule("IS866", effect="refused", source="https://github.com/aws/aws-cdk/issues/17956")

@@ -2,9 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
-
-import msgspec
 
 from inferstack.catalog.cloudformation import AS_WRITTEN, text_form
 from inferstack.check.rules.base import API, AWS, GUIDE, error, warning
@@ -24,6 +21,7 @@ from inferstack.format.model import VpcConfig
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, PLACEHOLDER, is_opaque
+from inferstack.texts.secrets import is_named_secret, known_kind
 
 # ---------------------------------------------------------------- networks
 
@@ -164,70 +162,6 @@ def shells_have_a_network(spec: ModelSpec) -> Iterator[Problem]:
 _INSTEAD = f"'{AS_WRITTEN['secretsmanager']}'"
 _FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
 
-_KNOWN_AT_DEPLOYMENT = rf"{DYNAMIC_REFERENCE}|[$#]\{{[^{{}}]*\}}"
-
-
-class _Form(msgspec.Struct, frozen=True):
-    """How a kind of secret is written. The group `secret` is the part to hide, otherwise all of it.
-
-    ``holds``: it contains one of these, in any case. Compiling a pattern takes longer than checking a spec.
-    """
-
-    kind: str
-    holds: tuple[str, ...]
-    pattern: str
-
-
-_FORMS = (
-    _Form("an AWS access key (`AKIA…`)", ("akia", "asia"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    _Form(
-        "a private key (`-----BEGIN…`)",
-        ("-----begin",),
-        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
-    ),
-    _Form("a JSON Web Token (`eyJ…`)", ("eyj",), r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
-    _Form("a Hugging Face token (`hf_…`)", ("hf_",), r"\bhf_[A-Za-z0-9]{30,}"),
-    # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
-    _Form("an API key (`sk-…`)", ("sk-",), r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}"),
-    _Form(
-        "a GitHub token (`gh…_`)",
-        ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
-        r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
-    ),
-    _Form("a GitLab token (`glpat-…`)", ("glpat-",), r"\bglpat-[\w-]{20,}"),
-    _Form("a Slack token (`xox…`)", ("xox",), r"\bxox[abeoprs]-[\w-]{10,}"),
-    _Form("a Google API key (`AIza…`)", ("aiza",), r"\bAIza[\w-]{35}"),
-    _Form("an NVIDIA API key (`nvapi-…`)", ("nvapi-",), r"\bnvapi-[\w-]{40,}"),
-    _Form("a Databricks token (`dapi…`)", ("dapi",), r"\bdapi[0-9a-f]{32}"),
-    _Form("a storage account's key (`AccountKey=…`)", ("accountkey=",), r"\bAccountKey=[A-Za-z0-9+/]{40,}"),
-    _Form("a presigned URL (`X-Amz-Signature=…`)", ("signature=",), r"\bX-Amz-Signature=[0-9a-f]{64}"),
-    _Form(
-        "a URL with a password",
-        ("://",),
-        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
-    ),
-    _Form(
-        "a password (`password=…`)",
-        ("pass", "pwd"),
-        r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})",
-    ),
-)
-
-# The last words of a name decide: `HF_TOKEN` holds one, `HF_TOKEN_PATH` and `MAX_TOKENS` do not.
-_PASSWORD_NAME = r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$"
-_SECRET_NAME = (
-    r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|AUTH)_?KEY)"
-    r"(?:_?[0-9]+|_VALUE)?$"
-)
-_PLACEHOLDER = (
-    r"(?i)^<.*>$|^\[.*\]$|\*{3}|\.{3}|…|x{4}|(.)\1{7}"
-    r"|example|change.?me|replace.?(?:me|with)|placeholder|dummy|your[-_ ]"
-)
-_SWITCHES = frozenset(
-    {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "required", "optional"}
-)
-_UUID = r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-
 
 @warning("IS214", _CODE)
 def no_known_secrets(spec: ModelSpec) -> Iterator[Problem]:
@@ -236,7 +170,7 @@ def no_known_secrets(spec: ModelSpec) -> Iterator[Problem]:
     Parts that CloudFormation fills in at deployment are not secrets in the file.
     """
     for path, name, value in environment_variables(spec):
-        kind = _known_kind(value)
+        kind = known_kind(value)
         if kind is not None:
             yield Problem(path, f"`{name}` contains {kind} in plain text", _FIX)
 
@@ -248,61 +182,6 @@ def no_named_secrets(spec: ModelSpec) -> Iterator[Problem]:
     Under the name of a password any text counts; under that of a token or key, only what looks random.
     """
     for path, name, value in environment_variables(spec):
-        if _is_named_secret(name, value.strip()) and _known_kind(value) is None:
+        if is_named_secret(name, value.strip()) and known_kind(value) is None:
             message = f"`{name}` contains what looks like a secret in plain text"
             yield Problem(path, message, _FIX)
-
-
-def _known_kind(value: str) -> str | None:
-    """The kind of secret in the text, if its form gives it away."""
-    text = re.sub(_KNOWN_AT_DEPLOYMENT, " ", value) if "{" in value else value
-    folded = text.casefold()
-    written_so = (form for form in _FORMS if any(part in folded for part in form.holds))
-    return next((form.kind for form in written_so if _is_in(text, form)), None)
-
-
-def _is_in(text: str, form: _Form) -> bool:
-    found = (it.groupdict().get("secret", it[0]) for it in re.finditer(form.pattern, text))
-    return not all(map(_stands_for_another, found))
-
-
-def _is_named_secret(name: str, value: str) -> bool:
-    # `openaiApiKey` consists of the same words.
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
-    is_password = re.search(_PASSWORD_NAME, words) is not None
-    if not is_password and re.search(_SECRET_NAME, words) is None:
-        return False
-    if re.search(_KNOWN_AT_DEPLOYMENT, value) or _says_where(value) or _stands_for_another(value):
-        return False
-    return len(value) >= 4 if is_password else _looks_random(value)
-
-
-def _says_where(value: str) -> bool:
-    """Whether a text says where a secret is: an ARN, a URL, or a path of plain words."""
-    return value.startswith("arn:") or "://" in value or ("/" in value and not _looks_random(value))
-
-
-def _stands_for_another(text: str) -> bool:
-    """Whether a text is a placeholder, or a switch instead of a password."""
-    return text.lower() in _SWITCHES or re.search(_PLACEHOLDER, text) is not None
-
-
-def _looks_random(text: str) -> bool:
-    """Whether some part between separators is long, and mixed in a way that no word, number or name is."""
-    return re.fullmatch(_UUID, text) is not None or any(map(_is_mixed, re.split(r"[-_/.:,;\s]+", text)))
-
-
-def _is_mixed(part: str) -> bool:
-    # Random text changes between kinds of characters at almost every second one. From a capital to a small
-    # letter does not count: words begin like that.
-    kinds = [_kind(character) for character in part]
-    turns = sum(a != b and (a, b) != ("upper", "lower") for a, b in pairwise(kinds))
-    return len(part) >= 12 and len(set(part)) >= 8 and turns * 5 >= len(part)
-
-
-def _kind(character: str) -> str:
-    if character.isdigit():
-        return "digit"
-    if character.isalpha():
-        return "upper" if character.isupper() else "lower"
-    return "other"

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from inferstack.endpoint.alarms import alike, sentence_of_all
 from inferstack.endpoint.components import Component, Layout, Placement
 from inferstack.endpoint.containers import RunningContainer
@@ -28,8 +30,9 @@ def finding_text(it: Finding) -> str:
 
 
 def place_text(it: Finding) -> str:
-    """`file:line`, or the file alone."""
-    return f"{it.place.file}:{it.place.line}" if it.place.line else it.place.file
+    """`file:line`, or the file alone; and how many more places share it."""
+    place = f"{it.place.file}:{it.place.line}" if it.place.line else it.place.file
+    return f"{place} and {len(it.also)} more" if it.also else place
 
 
 _FATES = ("removed", "moved", "replaced", "updated", "new", "not compared", "unchanged")
@@ -62,8 +65,18 @@ def ignored_in(review: Review) -> int:
 
 
 def touched(review: Review) -> list[Reviewed]:
-    """The endpoints to show: all but those that stay as they are."""
-    return [it for it in review.endpoints if it.fate != "unchanged"]
+    """The endpoints to show: all but those that stay as they are, the worst and dearest first."""
+    return [it for it in worst_first(review) if it.fate != "unchanged"]
+
+
+def worst_first(review: Review) -> list[Reviewed]:
+    """All endpoints, by the worst finding about each; without findings as they are."""
+    rank: dict[str, int] = {}
+    for index, finding in enumerate(it for it in review.findings if it.ignored is None):
+        if finding.effect not in ("advice", "costly"):
+            for key in finding.endpoints:
+                rank.setdefault(key, index)
+    return sorted(review.endpoints, key=lambda it: rank.get(it.key, len(review.findings)))
 
 
 def unchanged(review: Review) -> str | None:
@@ -80,13 +93,14 @@ def unchanged(review: Review) -> str | None:
 def findings_of(review: Review) -> list[Finding]:
     """The findings to show: no advice about endpoints that stay as they are, nothing that the table has."""
     single = {it.key for it in review.endpoints if it.after is not None and len(it.after.fleets) == 1}
-    return [it for it in review.findings if not review.is_old(it) and not _is_in_table(it, single)]
+    return [it for it in review.findings if not review.is_old(it) and not _is_in_table(review, it, single)]
 
 
-def _is_in_table(it: Finding, single: set[str]) -> bool:
+def _is_in_table(review: Review, it: Finding, single: set[str]) -> bool:
     """The costs of endpoints, and the instances of those with a single variant."""
     is_of_fleet = it.effect == "capacity" and it.place.path.startswith("variant")
-    return it.effect == "cost" or (is_of_fleet and single.issuperset(it.endpoints))
+    is_priced = it.effect == "cost" and (it.dearer is not None or not review.prices)
+    return is_priced or (is_of_fleet and single.issuperset(it.endpoints))
 
 
 def about(it: Finding) -> str:
@@ -183,6 +197,8 @@ def lines_of(endpoint: Picture) -> Iterator[Line]:
     yield from (("scales", f"`{it.of}`: {it.sentence}") for it in endpoint.scaling)
     for fleet in endpoint.fleets:
         yield from (("capacity", it) for it in _capacity(fleet))
+    if endpoint.capture is not None:
+        yield "captures", endpoint.capture
     yield from _costs(endpoint.cost, preferred(endpoint))
     yield from (("alarms", it) for it in _alarms(endpoint))
     for who in ("role", "invokers"):
@@ -194,7 +210,7 @@ def lines_of(endpoint: Picture) -> Iterator[Line]:
 
 def _alarms(endpoint: Picture) -> Iterator[str]:
     """The alarms, those that are alike for several parts on one line; whom all tell, once."""
-    tells = {it.tells for it in endpoint.alarms}
+    tells = {it.notifies for it in endpoint.alarms}
     whom = tells.pop() if len(tells) == 1 and len(endpoint.alarms) > 1 else None
     for those in alike(endpoint.alarms):
         sentence = sentence_of_all(those)
@@ -302,13 +318,25 @@ def _placement(fleet: Fleet, it: Placement) -> str:
             else ", no instances"
         )
         return f"no copies{on}"
-    said = ", ".join(_layout(one) for one in used)
+    said = ", ".join(_layouts(it))
     idle = it.instances - it.needed
     rest = f", {idle} with nothing" if idle > 0 else ""
     lack = listed([f"{count} of `{name}`" for name, count in it.without_room.items()], last="and", quote="")
     return "; ".join(
         [f"{said}{rest}", *([f"no room for {lack}"] if lack else []), *added(fleet, it), *unbalanced_in(it)]
     )
+
+
+def _layouts(it: Placement) -> Iterator[str]:
+    """The instances with copies, apart from those that there would have to be."""
+    left = it.instances
+    for layout in (one for one in it.layouts if one.copies):
+        there = min(left, layout.count)
+        left -= there
+        if there:
+            yield _layout(replace(layout, count=there))
+        if layout.count > there:
+            yield f"{_layout(replace(layout, count=layout.count - there))} that do not exist"
 
 
 def _layout(it: Layout) -> str:

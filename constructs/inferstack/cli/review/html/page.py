@@ -22,7 +22,7 @@ from inferstack.endpoint.containers import RunningContainer
 from inferstack.endpoint.cost import amount_text
 from inferstack.endpoint.of_template import Picture
 from inferstack.problems import on_one_line
-from inferstack.review import Finding, Review, Reviewed
+from inferstack.review import Finding, Review
 from inferstack.review.sums import while_updating
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _slug(text: str) -> str:
 
 def _content(review: Review) -> dict[str, Any]:
     shown = words.findings_of(review)
-    ordered = _worst_first(review, shown)
+    ordered = sorted(words.worst_first(review), key=lambda it: it.fate == "unchanged")
     found = {
         "serious": [it for it in shown if it.severity != "info" and it.ignored is None],
         "minor": [it for it in shown if it.severity == "info" and it.ignored is None],
@@ -169,16 +169,6 @@ def headline(review: Review) -> str:
 def _counted(review: Review) -> list[tuple[str, int]]:
     fates = [words.fate_text(review, it) for it in review.endpoints]
     return [(fate, fates.count(fate)) for fate in _FATES if fate in fates]
-
-
-def _worst_first(review: Review, shown: Sequence[Finding]) -> list[Reviewed]:
-    """The endpoints, first those with the worst finding; at last those that stay as they are."""
-    rank: dict[str, int] = {}
-    for index, finding in enumerate(it for it in shown if it.ignored is None and it.severity != "info"):
-        for key in finding.endpoints:
-            rank.setdefault(key, index)
-    last = len(shown)
-    return sorted(review.endpoints, key=lambda it: (rank.get(it.key, last), _FATES.index(it.fate)))
 
 
 def _count(shown: Sequence[Finding], key: str) -> dict[str, int]:
