@@ -19,7 +19,7 @@ _ENTITIES = {"|": "&#124;", "`": "&#96;"}
 # https://docs.gitlab.com/user/markdown/#gitlab-specific-references
 # https://github.github.com/gfm/#autolinks-extension-
 _PIECE = re.compile(r"""[%~]"[^"]*"|(?:(?![%~]")[^\s"'(),;<>])+|.""", re.DOTALL)
-_LIVE = re.compile(r"""@\w|[#!$%&^~][\w"]|\[\w+:|://|(?i:www\.|mailto:|xmpp:|\bgh-\d)""")
+_LIVE = re.compile(r"""@[\w.-]|[#!$%&^~][\w"]|\[\w+:|://|(?i:www\.|mailto:|xmpp:|\bgh-\d)""")
 # What would begin a list, the underline of a heading, or indented code at the start of a line.
 _START = re.compile(r"^(?=\s|[-+=]([\s=-]|$)|\d+[.)])")
 _NOTHING = "&#8203;"
