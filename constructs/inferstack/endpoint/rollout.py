@@ -36,7 +36,7 @@ def _of_components(stack: Stack) -> Iterator[Protection]:
         rolling = mapping(config.get("RollingUpdatePolicy"))
         # An adapter has no copies of its own to replace.
         if mapping(component.get("Specification")).get("BaseInferenceComponentName") is None:
-            how = f"rolling, {_batches(stack, rolling)}" if rolling else ""
+            how = f"in batches, {_batches(stack, rolling)}" if rolling else ""
             name = f"`{shown(component.get('InferenceComponentName'))}`"
             yield from _both(stack, logical_id, name, config, how)
 
@@ -66,7 +66,7 @@ def _of_fleet(stack: Stack, config: Properties) -> str:
     """How a new fleet takes over step by step; empty where it does so all at once."""
     rolling = mapping(config.get("RollingUpdatePolicy"))
     if rolling:
-        return f"rolling, {_batches(stack, rolling)}"
+        return f"in batches, {_batches(stack, rolling)}"
     routing = mapping(mapping(config.get("BlueGreenUpdatePolicy")).get("TrafficRoutingConfiguration"))
     wait = _wait(stack, routing.get("WaitIntervalInSeconds"))
     match routing.get("Type"):
