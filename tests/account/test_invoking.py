@@ -12,7 +12,7 @@ from botocore.stub import Stubber
 from support.stubbed import ACCOUNT, StubbedSession
 
 from inferstack.account.connection import AccountError
-from inferstack.account.invoking import Invocation, RunningVariant, fleets, invoking
+from inferstack.account.invoking import Invocation, RunningVariant, invoking, running_variants
 
 ARN = f"arn:aws:sagemaker:eu-west-1:{ACCOUNT}:endpoint/ranker"
 DATES = {"CreationTime": 0, "LastModifiedTime": 0}
@@ -43,7 +43,7 @@ def test_each_variant_has_its_instances_as_they_are_now(session: StubbedSession)
         {"VariantName": "a", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1},
     ]
     deployed(session.stub("sagemaker"), running, written)
-    found = fleets(session.connection(), "eu-west-1", "ranker")
+    found = running_variants(session.connection(), "eu-west-1", "ranker")
     assert found == (
         RunningVariant("a", "ml.g5.xlarge", 3),
         RunningVariant("b", None, 0),
@@ -54,20 +54,20 @@ def test_each_variant_has_its_instances_as_they_are_now(session: StubbedSession)
 
 def test_an_endpoint_without_variants_runs_on_nothing(session: StubbedSession) -> None:
     deployed(session.stub("sagemaker"), [], [{"VariantName": "a"}])
-    assert fleets(session.connection(), "eu-west-1", "ranker") == ()
+    assert running_variants(session.connection(), "eu-west-1", "ranker") == ()
 
 
 @pytest.mark.parametrize("status", ["Creating", "Updating", "Failed"])
 def test_an_endpoint_that_is_not_in_service_is_not_measured(status: str, session: StubbedSession) -> None:
     deployed(session.stub("sagemaker"), [], [{"VariantName": "a"}], status)
     with pytest.raises(AccountError, match=f"^the endpoint ranker is {status}; wait until it is in service$"):
-        fleets(session.connection(), "eu-west-1", "ranker")
+        running_variants(session.connection(), "eu-west-1", "ranker")
 
 
 def test_who_may_not_look_at_an_endpoint_is_told_the_rights_that_it_takes(session: StubbedSession) -> None:
     session.stub("sagemaker").add_client_error("describe_endpoint", "AccessDeniedException", "Not you.", 400)
     with pytest.raises(AccountError) as raised:
-        fleets(session.connection(), "eu-west-1", "ranker")
+        running_variants(session.connection(), "eu-west-1", "ranker")
     assert str(raised.value) == (
         "the endpoint ranker cannot be asked: AWS answers AccessDeniedException: Not you; measuring needs "
         "sagemaker:InvokeEndpoint and sagemaker:DescribeEndpoint on the endpoint, and "

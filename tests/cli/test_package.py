@@ -16,7 +16,7 @@ from support.archiving import CONFIG, MODEL, PIPE, lay_out, names
 from support.program import PROGRAM, Command
 
 from inferstack.cli import main
-from inferstack.cli.package_archives import described
+from inferstack.cli.package import described
 from inferstack.cli.terminal import bar
 from inferstack.triton.archive.packing import Packed
 

@@ -11,14 +11,13 @@ import pytest
 
 from inferstack.check.load import load_spec
 from inferstack.cli import main
-from inferstack.cli.measure_report import Goal, comparison, loads, show_points, write_measurements
-from inferstack.cli.measure_tuning import Tuning
+from inferstack.cli.measure import Tuning, comparison, loads, show_points, write_measurements
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point, only_ratios
 from inferstack.sizing.closed_loop import LoadRun
 from inferstack.sizing.measurements import read_measurements
-from inferstack.sizing.search import BestOfKind, Trial
+from inferstack.sizing.search import BestOfKind, Goal, Trial
 from inferstack.sizing.sizes import Demand, sizes
 from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration

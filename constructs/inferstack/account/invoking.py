@@ -53,7 +53,7 @@ class Invocation(msgspec.Struct, frozen=True):
         }
 
 
-def fleets(connection: Connection, region: str, endpoint: str) -> tuple[RunningVariant, ...]:
+def running_variants(connection: Connection, region: str, endpoint: str) -> tuple[RunningVariant, ...]:
     """What an endpoint runs on now.
 
     Raises:

@@ -1,17 +1,19 @@
-"""Edits of specs by commands: checked, shown as a diff, and written whole or not at all."""
+"""Edits of specs and locks by commands, written whole or not at all. Those of specs are checked and shown."""
 
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from inferstack.check.load import check_document
+from inferstack.check.lock.file import Lock, lock_path
+from inferstack.check.lock.update import update_lock
 from inferstack.cli.terminal import Refusal, painted, tell
 from inferstack.problems import Problem, Severity, SpecError, printable
 from inferstack.problems.words import listed
 from inferstack.source.compose import compose
-from inferstack.source.document import Document
+from inferstack.source.document import Document, read_document
 from inferstack.source.edit import Changes, Edit, edit_of
 from inferstack.source.spec_file import PIPED
 from inferstack.source.stages import at_stage, stage_names
@@ -87,3 +89,19 @@ def _write(spec: Path, edit: Edit) -> None:
         file.write((_MARK if content.startswith(_MARK) else b"") + edit.after.encode())
         if hasattr(os, "fchmod"):
             os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
+
+
+# ---------------------------------------------------------------- locks
+
+
+def edit_lock(spec: Path, change: Callable[[Lock, Sequence[str]], Lock]) -> None:
+    """Changes the lock beside a spec; ``change`` gets it and the stages that the spec has.
+
+    It is read again, since somebody may have changed it for another stage in the meantime.
+    """
+    path = lock_path(spec)
+    stages = stage_names(read_document(spec))
+    if update_lock(spec, lambda lock: change(lock, stages)):
+        tell(f"{path}: written; commit it with {spec.name}")
+    else:
+        tell(f"{path}: unchanged")

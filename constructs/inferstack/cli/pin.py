@@ -14,14 +14,13 @@ from msgspec.structs import replace
 from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.registry import APPROVED, client_of, described, latest_approved, pinned
 from inferstack.check.load import LoadedSpec, deployable_stages, load_spec
-from inferstack.check.lock.file import EMPTY, Lock, Pin, Pins, lock_path, read_lock, with_pins
+from inferstack.check.lock.file import Pin, Pins, lock_of, with_pins
 from inferstack.check.lock.pins import LATEST, WantedPackage, wanted_packages
-from inferstack.check.lock.update import update_lock
+from inferstack.cli.editing import edit_lock
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems.words import listed
 from inferstack.source.document import read_document
-from inferstack.source.stages import stage_names
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -59,21 +58,8 @@ def _pin(options: argparse.Namespace) -> int:
         pins = _promoted(options, loaded, wanted)
     for key, pin in pins.items():
         print(f"{key}\n  {pin.arn}")
-    _write(options.spec, options.stage, pins)
+    edit_lock(options.spec, lambda lock, stages: with_pins(lock, pins, stage=options.stage, stages=stages))
     return 0
-
-
-def _write(spec: Path, stage: str | None, pins: Pins) -> None:
-    stages = stage_names(read_document(spec))
-    if update_lock(spec, lambda before: with_pins(before, pins, stage=stage, stages=stages)):
-        tell(f"{lock_path(spec)}: written; commit it with {spec.name}")
-    else:
-        tell(f"{lock_path(spec)}: unchanged")
-
-
-def _lock_of(spec: Path) -> Lock:
-    found = read_lock(lock_path(spec))
-    return EMPTY if found is None else found
 
 
 # ---------------------------------------------------------------- Promotion
@@ -82,7 +68,7 @@ def _lock_of(spec: Path) -> Lock:
 def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str, WantedPackage]) -> Pins:
     """The pins of another stage, which has to name the same groups in the same account."""
     other = load_spec(options.spec, stage=options.source, locked=False).spec
-    pins = _lock_of(options.spec).pins_of(options.source)
+    pins = lock_of(options.spec).pins_of(options.source)
     missing = [key for key in wanted if key not in pins]
     if missing:
         has = f"it has {listed(list(pins), last='and')}" if pins else "it has none"
@@ -100,7 +86,7 @@ def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str,
 
 
 def _check(options: argparse.Namespace) -> int:
-    document, lock = read_document(options.spec), _lock_of(options.spec)
+    document, lock = read_document(options.spec), lock_of(options.spec)
     stages = deployable_stages(document, lock) if options.stage is None else (options.stage,)
     checked: dict[str, list[str]] = {}
     for stage in stages:

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from inferstack.catalog.triton_container import Release
 from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.archives import as_deployed, block_for, file_place, inspected, problems_of
 from inferstack.cli.arguments import positive_number
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
-from inferstack.cli.package_archives import as_deployed, block_for, file_place, inspected, problems_of
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton, is_triton, triton_blocks, triton_release
 from inferstack.format.kinds import ModelSpec

@@ -1,13 +1,16 @@
 """Runs of load on a local server, one after the other, in one configuration or another."""
 
 import asyncio
+import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 import msgspec
 
 from inferstack.catalog import instances
-from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop
+from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop, rounded
+from inferstack.sizing.measurements import Measurement
 from inferstack.sizing.search import Trial
 from inferstack.triton.measuring.configurations import Configuration, configured
 from inferstack.triton.measuring.sending import Request, users_of
@@ -35,6 +38,17 @@ class Point(msgspec.Struct, frozen=True):
         run = self.run
         made = self.configuration or Configuration()
         return Trial(made, run.users, run.per_second, run.latency(percentile), run.failed)
+
+    def measurement(self, instance_type: str, instances: int = 1) -> Measurement:
+        """What ``size`` needs of it: the share of one of the instances that answered together."""
+        run = self.run
+        return Measurement(
+            configuration=self.name,
+            instance_type=instance_type,
+            requests_per_minute=rounded(run.per_second * 60 / instances),
+            latencies={Decimal(f"{at:g}"): rounded(value) for at, value in run.latencies.items()},
+            users=math.ceil(run.users / instances),
+        )
 
 
 class Bench:
@@ -93,6 +107,33 @@ class Bench:
             for name, it in after.items()
             if (one := it.since(before.get(name, Counted()))).requests > 0
         }
+
+
+# ---------------------------------------------------------------- what is doubtful about runs
+
+
+def doubts_about(points: Sequence[Point]) -> Iterator[str]:
+    """What is doubtful about runs; what many have in common is said once."""
+    for point in points:
+        who = f"{point.name}, {point.run.users} user{'' if point.run.users == 1 else 's'}"
+        for error, count in list(point.run.errors.items())[:1]:
+            failed = f"{sum(point.run.errors.values())} of {point.run.sent} requests failed"
+            yield f"{who}: {failed}, {count} of them with {error}"
+        if point.note is not None:
+            yield f"{who}: {point.note}"
+    for name, why in {it.name: it.trouble for it in points if it.trouble is not None}.items():
+        yield f"{name}: {why}"
+    ran = [point.run for point in points if point.trouble is None]
+    rough, busy = [it for it in ran if not it.steady], [it for it in ran if it.busy]
+    if rough:
+        which = _which(rough, ran)
+        yield f"{which} not become steady, so the numbers are rough; --longest S gives more time"
+    if busy:
+        yield f"{_which(busy, ran)} used a whole processor for the users, so the server might do more"
+
+
+def _which(some: Sequence[LoadRun], runs: Sequence[LoadRun]) -> str:
+    return "the run has" if len(runs) == 1 else f"{len(some)} of {len(runs)} runs have"
 
 
 # ---------------------------------------------------------------- whether a run tells about an instance

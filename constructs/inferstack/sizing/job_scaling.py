@@ -7,12 +7,44 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inferstack.catalog.metrics import find, find_predefined, scaling_statistic
+from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.walk import model_containers, variant_scalings, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import SpecPath
+from inferstack.sizing.measurements import Measurement, measured_in
+from inferstack.sizing.sizes import demand_of, sizes
 
 _NAMES = {"Namespace": "namespace", "MetricName": "metric_name", "Statistic": "statistic"}
 _COOLDOWNS = {"ScaleInCooldown": "scale_in_cooldown", "ScaleOutCooldown": "scale_out_cooldown"}
+
+
+class NothingToScaleError(LookupError):
+    """Says what a job has not recommended."""
+
+
+def recommendation_to_scale(spec: ModelSpec, answer: Mapping[str, Any], wanted: str) -> Mapping[str, Any]:
+    """What a load test recommends and scaling can be asked for: the one with this id, or without one the
+    cheapest that meets the objective, else the first. ``answer`` is that of the job.
+
+    Raises:
+        NothingToScaleError: when there is no such one on instances.
+    """
+    on_instances: list[tuple[Mapping[str, Any], Measurement]] = []
+    for recommendation in answer.get("InferenceRecommendations", ()):
+        rows = measured_in({**answer, "InferenceRecommendations": [recommendation]}, source="the job")
+        on_instances += [(recommendation, row) for row in rows if "RecommendationId" in recommendation]
+    if wanted:
+        on_instances = [it for it in on_instances if it[0]["RecommendationId"] == wanted]
+    if not on_instances:
+        which = f"recommendation {wanted}" if wanted else "recommendation"
+        raise NothingToScaleError(f"the job has no {which} on instances, so there is nothing to scale")
+    if spec.objective is None:
+        return on_instances[0][0]
+    ranked = sizes([row for _, row in on_instances], demand_of(spec.objective), NO_PRICES)
+    return next(it for it, row in on_instances if row is ranked[0].measurement)
+
+
+# ---------------------------------------------------------------- as a block
 
 
 def autoscaling_of(answer: Mapping[str, Any]) -> dict[str, Any]:

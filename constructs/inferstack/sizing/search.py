@@ -14,6 +14,8 @@ from math import inf
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.format.objective import Objective
+from inferstack.sizing.closed_loop import PERCENTILES
 from inferstack.triton.measuring.configurations import THREADS, Configuration
 from inferstack.triton.model import TritonModel
 
@@ -21,6 +23,26 @@ _BETTER = 1.01
 """Measurements that are closer than this say nothing."""
 _LEAST_SHARE = 0.99
 _MOST_FAILED = 0.01
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """The latency limit of an objective, in milliseconds at a percentile; infinity without one."""
+
+    percentile: float = 95.0
+    limit: float = inf
+
+    @classmethod
+    def of(cls, objective: Objective | None) -> "Goal":
+        """The goal that a spec's objective sets."""
+        limit = None if objective is None else objective.latency
+        if limit is None:
+            return cls()
+        return cls(float(limit.percentile.removeprefix("P")), float(limit.value_in_milliseconds))
+
+    @property
+    def percentiles(self) -> tuple[float, ...]:
+        """The usual ones, and its own."""
+        return tuple(sorted({*PERCENTILES, self.percentile}))
 
 
 class Space(msgspec.Struct, frozen=True):

@@ -13,11 +13,11 @@ from support.jobs import SPEC
 from support.stubbed import ACCOUNT, StubbedSession
 
 from inferstack.account.connection import AccountError
+from inferstack.account.job_result import JobResult
 from inferstack.account.recommender import Progress, Recommender
 from inferstack.check.load import parse_spec
-from inferstack.cli.recommend_report import result_lines
-from inferstack.cli.recommend_result import Result, chosen_for_scaling
-from inferstack.cli.terminal import Refusal
+from inferstack.cli.recommend import result_lines
+from inferstack.sizing.job_scaling import NothingToScaleError, recommendation_to_scale
 
 ARN = f"arn:aws:sagemaker:us-east-1:{ACCOUNT}:endpoint/churn"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -205,11 +205,11 @@ def test_the_newest_archive_of_a_job_is_read(session: StubbedSession) -> None:
 def test_what_is_recommended_without_a_measurement_is_shown_as_that() -> None:
     configuration = {"InstanceType": "ml.m5.large"}
     answer = {"InferenceRecommendations": [{"EndpointConfiguration": configuration}]}
-    result = Result(block="load_test", is_complete=True, answer=answer, measurements=(), complaints=())
+    result = JobResult(block="load_test", is_complete=True, answer=answer, measurements=(), complaints=())
     assert list(result_lines(result)) == ["ml.m5.large: recommended without a measurement"]
     spec = parse_spec(yaml.safe_load(SPEC)).spec
-    with pytest.raises(Refusal, match="the job has no recommendation on instances"):
-        chosen_for_scaling(spec, result, "")
+    with pytest.raises(NothingToScaleError, match="the job has no recommendation on instances"):
+        recommendation_to_scale(spec, answer, "")
 
 
 def test_without_an_archive_there_is_no_result(session: StubbedSession) -> None:

@@ -242,6 +242,16 @@ def read_lock(path: Path) -> Lock | None:
     return lock
 
 
+def lock_of(spec: Path) -> Lock:
+    """The lock beside a spec, to be changed: an empty one if there is none.
+
+    Raises:
+        SpecError: as :func:`read_lock` does.
+    """
+    lock = read_lock(lock_path(spec))
+    return EMPTY if lock is None else lock
+
+
 def _text(path: Path, file: str) -> str | None:
     try:
         content = _content(path)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from inferstack.check.lock.file import EMPTY, Lock, lock_path, read_lock, written
+from inferstack.check.lock.file import Lock, lock_of, lock_path, written
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.repository_files import UNFINISHED
 
@@ -21,8 +21,7 @@ def update_lock(spec: Path, change: Callable[[Lock], Lock]) -> bool:
     """
     path = lock_path(spec)
     with _alone(path):
-        found = read_lock(path)
-        before = EMPTY if found is None else found
+        before = lock_of(spec)
         now = change(before)
         if now == before:
             return False

@@ -1,4 +1,4 @@
-"""The result of a job of ``inferstack recommend``: its answer, and the measurements in it."""
+"""The result of a job that measured a model: its answer, and the measurements in it."""
 
 import io
 import json
@@ -9,21 +9,18 @@ from typing import Any
 import msgspec
 
 from inferstack.account.recommender import Ended, Recommender
-from inferstack.cli.terminal import Refusal
-from inferstack.endpoint.cost import NO_PRICES
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNUSABLE_RESULT
 from inferstack.sizing.measurements import Measurement, measured_in
-from inferstack.sizing.sizes import demand_of, sizes
 
 _PROFILE = "profile_export_aiperf.json"
 _MOST_BYTES = 16 * 1024 * 1024
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a job has found."""
 
     block: str
@@ -37,7 +34,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def result_of(
     spec: ModelSpec, recommender: Recommender, job: str, ended: Ended, *, instances: int | None
-) -> Result:
+) -> JobResult:
     """The result of a job that has ended. ``instances`` is how many a benchmark measured, if not the spec's.
 
     Raises:
@@ -52,13 +49,12 @@ def result_of(
     measured = measured_in(
         answer, source=job, instance_type=types, instances=count if instances is None else instances
     )
-    complaints = tuple(_complaints(job, ended))
-    return Result(
+    return JobResult(
         block=recommender.block,
         is_complete=is_complete,
         answer=answer,
         measurements=measured,
-        complaints=complaints,
+        complaints=tuple(_complaints(job, ended)),
     )
 
 
@@ -74,10 +70,10 @@ def _complaints(job: str, ended: Ended) -> Iterator[str]:
     if ended.status != "COMPLETED":
         yield f"{job}: {ended.status}: {ended.found.get('FailureReason', 'AWS gives no reason')}"
     for step in ended.steps:
-        found = step.get("InferenceBenchmark") or {}
-        if found.get("FailureReason"):
-            on = configured_as(found.get("EndpointConfiguration") or {})
-            yield f"{on}: {step['Status']}: {found['FailureReason']}"
+        benchmark = step.get("InferenceBenchmark") or {}
+        if benchmark.get("FailureReason"):
+            on = configured_as(benchmark.get("EndpointConfiguration") or {})
+            yield f"{on}: {step['Status']}: {benchmark['FailureReason']}"
 
 
 def configured_as(configuration: Mapping[str, Any]) -> str:
@@ -99,36 +95,11 @@ def _profile(job: str, archive: bytes | None) -> Mapping[str, Any]:
                 for member in (it for it in files if it.isfile() and it.size <= _MOST_BYTES):
                     if member.name.rpartition("/")[2] == _PROFILE:
                         file = files.extractfile(member)
-                        found = json.loads(file.read()) if file is not None else None
-                        if isinstance(found, dict):
-                            return found
+                        profile = json.loads(file.read()) if file is not None else None
+                        if isinstance(profile, dict):
+                            return profile
         except (tarfile.TarError, OSError, EOFError, ValueError, RecursionError):
             pass
     message = f"the job's archive in S3 is missing, or has no {_PROFILE}"
     fix = "look at the log of the job"
     raise SpecError([Problem(FilePlace(job), message, fix, UNUSABLE_RESULT)])
-
-
-# ---------------------------------------------------------------- for scaling
-
-
-def chosen_for_scaling(spec: ModelSpec, result: Result, wanted: str) -> Mapping[str, Any]:
-    """The recommendation to scale: the one with this id, or without one the cheapest that meets the
-    objective, else the first.
-
-    Raises:
-        Refusal: when there is no such one on instances.
-    """
-    on_instances: list[tuple[Mapping[str, Any], Measurement]] = []
-    for found in result.answer.get("InferenceRecommendations", ()):
-        rows = measured_in({**result.answer, "InferenceRecommendations": [found]}, source="the job")
-        on_instances += [(found, row) for row in rows if "RecommendationId" in found]
-    if wanted:
-        on_instances = [it for it in on_instances if it[0]["RecommendationId"] == wanted]
-    if not on_instances:
-        which = f"recommendation {wanted}" if wanted else "recommendation"
-        raise Refusal(f"the job has no {which} on instances, so there is nothing to scale")
-    if spec.objective is None:
-        return on_instances[0][0]
-    ranked = sizes([row for _, row in on_instances], demand_of(spec.objective), NO_PRICES)
-    return next(found for found, row in on_instances if row is ranked[0].measurement)
