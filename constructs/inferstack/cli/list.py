@@ -24,7 +24,7 @@ from inferstack.source.document import read_document
 _HEADER = ("STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS")
 
 
-class Row(msgspec.Struct, frozen=True):
+class StackRow(msgspec.Struct, frozen=True):
     """One stack: of a spec at a stage, or without one. ``instances`` is None if the endpoint has none."""
 
     stack: str
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     few as, at the start, as many as. Specs with errors are reported instead.
     """
     files, problems = files_of(options.paths)
-    rows: list[Row] = []
+    rows: list[StackRow] = []
     for file in files:
         found, wrong = _of_file(file, options.stage, options.region)
         rows += found
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
-def _of_file(file: Path, stage: str | None, region: str | None) -> tuple[list[Row], list[Problem]]:
+def _of_file(file: Path, stage: str | None, region: str | None) -> tuple[list[StackRow], list[Problem]]:
     try:
         specs, problems = check_document(read_document(file), stage=stage, region=region)
         rows = [_row(one) for one in specs]
@@ -78,11 +78,11 @@ def _of_file(file: Path, stage: str | None, region: str | None) -> tuple[list[Ro
     return rows, [it for it in problems if it.severity is Severity.ERROR]
 
 
-def _row(loaded: LoadedSpec) -> Row:
+def _row(loaded: LoadedSpec) -> StackRow:
     spec = loaded.spec
     resources = template_of(loaded)["Resources"].values()
     types = (name for _, variant in every_variant(spec) for name in instance_types(variant))
-    return Row(
+    return StackRow(
         stack=stack_name(spec.endpoint_name),
         spec=loaded.document.file,
         stage=loaded.stage,
@@ -95,14 +95,14 @@ def _row(loaded: LoadedSpec) -> Row:
     )
 
 
-def _text(rows: Sequence[Row]) -> str:
+def _text(rows: Sequence[StackRow]) -> str:
     if not rows:
         return ""
     header, *others = table([_HEADER, *(row.cells for row in rows)])
     return "".join(f"{line}\n" for line in (painted(header, "bold", sys.stdout), *others))
 
 
-def _json(rows: Sequence[Row]) -> str:
+def _json(rows: Sequence[StackRow]) -> str:
     return json.dumps(msgspec.to_builtins(rows), indent=1) + "\n"
 
 

@@ -107,14 +107,14 @@ class Shortage(msgspec.Struct, frozen=True):
     """Instances that there may be."""
 
 
-class Limits(msgspec.Struct, frozen=True):
+class CapacityLimits(msgspec.Struct, frozen=True):
     """The fewest and the most instances or copies; None for a number that only the deployment knows."""
 
     low: int | None
     high: int | None
 
     @classmethod
-    def over_time(cls, lows: Sequence[int | None], highs: Sequence[int | None]) -> "Limits":
+    def over_time(cls, lows: Sequence[int | None], highs: Sequence[int | None]) -> "CapacityLimits":
         """The lowest minimum and the highest maximum of a scaling target and its scheduled actions."""
         return cls(least(lows), most(highs))
 
@@ -134,10 +134,10 @@ class WrittenVariant(msgspec.Struct, frozen=True, kw_only=True):
     instance_types: tuple[str, ...]
     start: int | None
     """Instances at the start; None if only the deployment knows it."""
-    target: Limits | None = None
-    """Limits of a scaling target, if it has one."""
-    managed: Limits | None = None
-    """Limits of managed instance scaling, if that is enabled."""
+    target: CapacityLimits | None = None
+    """CapacityLimits of a scaling target, if it has one."""
+    managed: CapacityLimits | None = None
+    """CapacityLimits of managed instance scaling, if that is enabled."""
     serverless: Serverless | None = None
     weight: float | None = None
     place: Place

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from inferstack.endpoint.capacity import with_copies
 from inferstack.endpoint.components import Component, Needs
 from inferstack.endpoint.counts import Counts, total
-from inferstack.endpoint.fleets import Batch, Fleet, Limits, Serverless, WrittenVariant, fleet_of
+from inferstack.endpoint.fleets import Batch, CapacityLimits, Fleet, Serverless, WrittenVariant, fleet_of
 from inferstack.endpoint.place import NOWHERE
 from inferstack.facts.once import answered_once
 from inferstack.facts.scaling import first_copies, managed_scaling
@@ -73,20 +73,20 @@ def _written(spec: ModelSpec, variant: Variant, *, is_shadow: bool) -> WrittenVa
     )
 
 
-def limits(scaling: Autoscaling) -> Limits:
+def limits(scaling: Autoscaling) -> CapacityLimits:
     """What a scaling target allows at any time, scheduled actions included."""
     actions = [it.scalable_target_action for it in scaling.scheduled_actions or ()]
     lows = [scaling.min_capacity, *(it.min_capacity for it in actions if it.min_capacity is not None)]
     highs = [scaling.max_capacity, *(it.max_capacity for it in actions if it.max_capacity is not None)]
-    return Limits.over_time([*map(_known, lows)], [*map(_known, highs)])
+    return CapacityLimits.over_time([*map(_known, lows)], [*map(_known, highs)])
 
 
-def _managed(spec: ModelSpec, variant: Variant, start: int | None) -> Limits | None:
+def _managed(spec: ModelSpec, variant: Variant, start: int | None) -> CapacityLimits | None:
     managed = managed_scaling(spec, variant)
     if managed is None or managed.status == "DISABLED":
         return None
     low, high = managed.min_instance_count, managed.max_instance_count
-    return Limits(start if low is None else _known(low), start if high is None else _known(high))
+    return CapacityLimits(start if low is None else _known(low), start if high is None else _known(high))
 
 
 def _batch(spec: ModelSpec) -> Batch | None:
@@ -121,7 +121,9 @@ def _components(spec: ModelSpec) -> Iterator[Component]:
         variants = component_variants(spec, host)
         types = instance_types(variants[0]) if variants else ()
         start = _known(first_copies(component))
-        allowed = Limits(start, start) if component.autoscaling is None else limits(component.autoscaling)
+        allowed = (
+            CapacityLimits(start, start) if component.autoscaling is None else limits(component.autoscaling)
+        )
         specification = specification_on(component, types[0] if types else None)
         where = None if specification is None else specification.scheduling_config
         balance = None if where is None else where.availability_zone_balance

@@ -15,7 +15,7 @@ from inferstack.endpoint.containers import RunningContainer, containers
 from inferstack.endpoint.cost import Cost, Prices
 from inferstack.endpoint.counts import Counts
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
-from inferstack.endpoint.fleets import Batch, Fleet, Limits, Serverless, WrittenVariant, fleet_of
+from inferstack.endpoint.fleets import Batch, CapacityLimits, Fleet, Serverless, WrittenVariant, fleet_of
 from inferstack.endpoint.permissions import Permission, permissions
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import Protection, protections
@@ -173,7 +173,7 @@ def types_of(stack: Stack, variant: Properties) -> tuple[str, ...]:
     return tuple(shown(it) for it in types if it is not None)
 
 
-def limits(stack: Stack, target: Properties) -> Limits:
+def limits(stack: Stack, target: Properties) -> CapacityLimits:
     """What a scaling target allows at any time, scheduled actions included."""
     actions = [
         mapping(mapping(it).get("ScalableTargetAction")) for it in entries(target.get("ScheduledActions"))
@@ -182,14 +182,14 @@ def limits(stack: Stack, target: Properties) -> Limits:
         [stack.count(it.get(key)) for it in (target, *actions) if it is target or key in it]
         for key in ("MinCapacity", "MaxCapacity")
     )
-    return Limits.over_time(lows, highs)
+    return CapacityLimits.over_time(lows, highs)
 
 
-def _managed(stack: Stack, managed: Properties, start: int | None) -> Limits | None:
+def _managed(stack: Stack, managed: Properties, start: int | None) -> CapacityLimits | None:
     if not managed or managed.get("Status") == "DISABLED":
         return None
     keys = ("MinInstanceCount", "MaxInstanceCount")
-    return Limits(*(stack.count(managed[key]) if key in managed else start for key in keys))
+    return CapacityLimits(*(stack.count(managed[key]) if key in managed else start for key in keys))
 
 
 def _serverless(stack: Stack, config: Properties) -> Serverless:
@@ -231,7 +231,7 @@ def _component(
     specification = _specification(component, instance_type)
     runtime = mapping(component.properties.get("RuntimeConfig"))
     start = stack.count(runtime["CopyCount"]) if "CopyCount" in runtime else 1
-    allowed = limits(stack, targets[name]) if name in targets else Limits(start, start)
+    allowed = limits(stack, targets[name]) if name in targets else CapacityLimits(start, start)
     wanted = mapping(specification.get("ComputeResourceRequirements"))
     needs = [stack.number(wanted[key]) if key in wanted else 0.0 for key in _NEEDS]
     where = mapping(specification.get("SchedulingConfig"))

@@ -120,7 +120,7 @@ def _words(printed: bytes) -> str:
 # ---------------------------------------------------------------- a tree
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _TreeEntry(msgspec.Struct, frozen=True):
     """A file or link of a tree, as git calls it: what it is, its content's name, size and path."""
 
     mode: str
@@ -144,13 +144,13 @@ class _Entry(msgspec.Struct, frozen=True):
         return is_plain and ".git" not in map(str.lower, parts)
 
 
-def _entries(commit: Commit) -> Iterator[_Entry]:
+def _entries(commit: Commit) -> Iterator[_TreeEntry]:
     for line in _git(commit.top, "ls-tree", "-r", "-z", "--long", "--full-tree", commit.id).split(b"\0"):
         if line:
             about, _, path = line.partition(b"\t")
             mode, _, name, size = about.decode().split()
             # Without a size it is no blob, or one that is missing: reading it has git say so.
-            yield _Entry(mode, name, int(size) if size.isdigit() else 0, os.fsdecode(path))
+            yield _TreeEntry(mode, name, int(size) if size.isdigit() else 0, os.fsdecode(path))
 
 
 def _write(commit: Commit, folder: Path) -> None:
@@ -168,7 +168,7 @@ def _write(commit: Commit, folder: Path) -> None:
     _put_links(folder, links)
 
 
-def _contents(commit: Commit, entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, bytes]]:
+def _contents(commit: Commit, entries: Sequence[_TreeEntry]) -> Iterator[tuple[_TreeEntry, bytes]]:
     """What is in files and links. All of it may be more than fits into memory, so it comes one by one."""
     with TemporaryFile() as names, TemporaryFile() as contents:
         names.writelines(f"{it.id}\n".encode() for it in entries)
@@ -186,7 +186,7 @@ def _contents(commit: Commit, entries: Sequence[_Entry]) -> Iterator[tuple[_Entr
 # ---------------------------------------------------------------- files and links
 
 
-def _put(folder: Path, entry: _Entry, content: bytes | None) -> None:
+def _put(folder: Path, entry: _TreeEntry, content: bytes | None) -> None:
     """Writes a file; without a content one that has only its size."""
     file = folder / entry.path
     with _skipped_where_impossible():

@@ -31,7 +31,7 @@ class Square(msgspec.Struct, frozen=True):
     """`always`, `start`, `most` or `update`."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class SquareRow(msgspec.Struct, frozen=True):
     """The instances of a fleet: those that are always there, those that may come, and those of an update."""
 
     squares: tuple[Square, ...]
@@ -41,7 +41,7 @@ class Row(msgspec.Struct, frozen=True):
     height: int
 
 
-def row(fleet: Fleet, update: int | None) -> Row | None:
+def row(fleet: Fleet, update: int | None) -> SquareRow | None:
     """The instances of a fleet as squares; None without instances, or if their number is not known."""
     counts = fleet.instances
     if counts is None or counts.min is None or counts.start is None or counts.max is None or update is None:
@@ -61,7 +61,7 @@ def row(fleet: Fleet, update: int | None) -> Row | None:
         for index, what in enumerate(whats)
     )
     across, down = min(len(whats), _IN_A_ROW), -(-len(whats) // _IN_A_ROW)
-    return Row(squares, each, across * _STEP, down * _STEP)
+    return SquareRow(squares, each, across * _STEP, down * _STEP)
 
 
 _LEGEND = {

@@ -29,7 +29,7 @@ _NARROWEST = 15
 # ---------------------------------------------------------------- copies in instances
 
 
-class Block(msgspec.Struct, frozen=True):
+class CopyBlock(msgspec.Struct, frozen=True):
     """What one copy reserves, or several of a component that are too small to be told apart."""
 
     x: float
@@ -43,7 +43,7 @@ class Bar(msgspec.Struct, frozen=True):
 
     label: str
     free: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[CopyBlock, ...]
     cells: tuple[float, ...] = ()
     """Where one accelerator ends and the next begins."""
 
@@ -199,7 +199,7 @@ def _cells(count: float) -> Iterator[float]:
         yield from (WIDTH * at / count for at in range(1, int(count)))
 
 
-def _blocks(layout: Layout, keys: Mapping[str, Key], field: str, whole: float) -> Iterator[Block]:
+def _blocks(layout: Layout, keys: Mapping[str, Key], field: str, whole: float) -> Iterator[CopyBlock]:
     x = 0.0
     for name, count in layout.copies.items():
         key = keys[name]
@@ -209,7 +209,7 @@ def _blocks(layout: Layout, keys: Mapping[str, Key], field: str, whole: float) -
             if width:
                 letter = key.letter if together == 1 else f"{key.letter} x{together}"
                 fits = width * together >= _NARROWEST * (1 + len(letter)) / 2
-                yield Block(round(x, 1), round(width * together, 1), key.tone, letter if fits else "")
+                yield CopyBlock(round(x, 1), round(width * together, 1), key.tone, letter if fits else "")
             x += width * together
 
 
