@@ -56,7 +56,8 @@ def _share_of_devices(value: float, metric: Metric, types: Iterable[str]) -> str
         return f"{value:g} (100 for each device)"
     device = _DEVICES[metric.per_device]
     of_several = f" of {count} {device}s" if count > 1 else ""
-    return f"{value / count:.3g} %{of_several}"
+    share = value / count
+    return f"{f'{share:.3g}' if share < 1000 else f'{share:,.0f}'} %{of_several}"
 
 
 def minutes(seconds: float) -> str:

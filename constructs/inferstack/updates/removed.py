@@ -137,11 +137,20 @@ def _is_of_a_host(update: Update, _: Change, target: Properties) -> bool:
     return any(target is it for targets in known for it in targets.values())
 
 
-def _goes_with_its_target(update: Update, _: Change, policy: Properties) -> bool:
+def _goes_with_its_target(update: Update, change: Change, policy: Properties) -> bool:
     """Whether a scaling policy goes with its target, or a rule says that another takes its place."""
     rules = (scaling.policy_renamed, scaling.policy_name_taken)
     renamed = any(True for rule in rules for _ in rule(update))
-    return renamed or _any_goes(update, policy.get("ScalingTargetId"))
+    return (
+        renamed or _any_goes(update, policy.get("ScalingTargetId")) or _wakes_nothing(update, change, policy)
+    )
+
+
+def _wakes_nothing(update: Update, change: Change, policy: Properties) -> bool:
+    """Whether a step that starts the first copy goes because there is always one from now on."""
+    target = next(iter(references(policy.get("ScalingTargetId"))), "")
+    after = deployed.properties_of(update.after.get(target, {}))
+    return change.logical_id.endswith("WakeUp") and after.get("MinCapacity") not in (None, 0)
 
 
 def _goes_with_its_role(update: Update, change: Change, policy: Properties) -> bool:
