@@ -53,8 +53,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the stacks that specs make: kind, number of resources and alarms, and how many instances run: as
-    few as, at the start, as many as. Specs with errors are reported instead.
+    """List the stacks that specs make: kind, number of resources and alarms, and how many instances run:
+    minimum, initial, maximum. Specs with errors are reported instead.
     """
     files, problems = files_of(options.paths)
     rows: list[StackRow] = []

@@ -22,11 +22,11 @@ class Counts(msgspec.Struct, frozen=True):
     """
 
     min: int | None
-    """As few as scaling allows."""
+    """The minimum that scaling allows."""
     start: int | None
-    """As many as at the start."""
+    """The number at the start."""
     max: int | None
-    """As many as scaling allows."""
+    """The maximum that scaling allows."""
 
     @classmethod
     def fixed(cls, count: int | None) -> "Counts":

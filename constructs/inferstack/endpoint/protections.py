@@ -136,7 +136,7 @@ def _invokers(stack: Stack) -> Iterator[Protection]:
         yield Protection(topic="access", about="invokers", sentence=said, is_on=not anyone, place=place)
     elif policy is not None:
         names = [shown(it) for it in entries(policy.get("Roles"))]
-        said = f"{listed(names, last='and')} may invoke it" if names else "a policy allows to invoke it"
+        said = f"{listed(names, last='and')} may invoke it" if names else "a policy allows invoking it"
         place = stack.place_of(INVOKER_POLICY, ())
         yield Protection(topic="access", about="invokers", sentence=said, is_on=True, place=place)
 

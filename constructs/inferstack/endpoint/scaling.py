@@ -22,9 +22,9 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     """What is added and removed: instances, copies or provisioned concurrency."""
     min_capacity: int | None
-    """As few as this; none if only the deployment knows it."""
+    """The minimum; none if only the deployment knows it."""
     max_capacity: int | None
-    """As many as this; none if only the deployment knows it."""
+    """The maximum; none if only the deployment knows it."""
     aims: tuple[str, ...]
     """What adds and removes them, in words."""
     sentence: str

@@ -164,7 +164,7 @@ class InvokerRole(Block):
 
 
 class Invokers(Block):
-    """A managed policy that allows to invoke the endpoint and its inference components, and who gets it."""
+    """A managed policy that allows invoking the endpoint and its inference components, and who gets it."""
 
     aws_keys: ClassVar = {"path": ("iam:CreatePolicyRequest", "path")}
 

@@ -43,7 +43,7 @@ def _policy(spec: ModelSpec, block: Invokers) -> dict[str, Value]:
     parts = [ref(component_id(spec, name, component)) for _, name, component in components(spec)]
     made = [] if block.role is None else [ref(INVOKER_ROLE)]
     return present(
-        Description=f"Allows to invoke the SageMaker endpoint {spec.endpoint_name}",
+        Description=f"Allows invoking the SageMaker endpoint {spec.endpoint_name}",
         ManagedPolicyName=block.managed_policy_name,
         Path=block.path,
         PolicyDocument=_document(
@@ -105,7 +105,7 @@ def invoker_outputs(spec: ModelSpec) -> dict[str, Value]:
     if spec.invokers is None:
         return {}
     policy = {
-        "Description": "ARN of the policy that allows to invoke the endpoint",
+        "Description": "ARN of the policy that allows invoking the endpoint",
         "Value": ref(INVOKER_POLICY),
     }
     if spec.invokers.role is None:
