@@ -68,7 +68,7 @@ class Ended(NamedTuple):
 
     status: str
     """In capitals, as only some kinds of job have it."""
-    found: Answer
+    description: Answer
     steps: tuple[Answer, ...]
 
 

@@ -147,12 +147,12 @@ def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]
     deployed; if none certainly does, that of the first one that may.
     """
     certain = [it for it in placed.loaders if is_triton(it.image)]
-    found: list[dict[str, str]] = []
+    environments: list[dict[str, str]] = []
     for one in certain or placed.loaders[:1]:
         environment = container_environment(spec, one) or {}
-        if environment not in found:
-            found.append(environment)
-    return found or [{}]
+        if environment not in environments:
+            environments.append(environment)
+    return environments or [{}]
 
 
 def _printed(outcomes: Iterable[ArchiveOutcome]) -> Iterator[ArchiveOutcome]:
