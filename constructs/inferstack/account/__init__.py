@@ -1,12 +1,16 @@
-"""What needs an AWS account: uploading archives, and asking the model registry.
+"""What needs an AWS account: uploading archives, measuring models, asking the registry and the price list.
 
-    connection.py  the account of the credentials, and explanations of AWS's refusals
-    bucket.py      where archives go, and how S3 encrypts them
-    keys.py        whether the endpoint's role may use the key that encrypts them
-    checksums.py   whether S3 has the bytes of an archive
-    upload.py      puts an archive in its place
-    recommender.py jobs that measure models
-    registry.py    the versions of model packages, and whether they are approved
+    connection.py     the account of the credentials, and explanations of AWS's refusals
+    bucket.py         where archives go, and how S3 encrypts them
+    keys.py           whether the endpoint's role may use the key that encrypts them
+    checksums.py      whether S3 has the bytes of an archive
+    upload.py         puts an archive in its place
+    recommender.py    jobs that measure models
+    job_result.py     what such a job has found
+    invoking.py       an endpoint's instances, and requests to it by many users at once
+    endpoint_load.py  runs of load on an endpoint, and what they have taken
+    registry.py       the versions of model packages, and whether they are approved
+    price_list.py     what instances cost
 
 boto3 comes with the extra ``aws``, and is only imported when AWS is really called.
 """

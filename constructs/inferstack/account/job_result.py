@@ -42,10 +42,10 @@ def result_of(
         SpecError: when they have nothing that can be used.
     """
     is_complete = ended.status == "COMPLETED"
-    answer: Mapping[str, Any] = ended.found
+    answer: Mapping[str, Any] = ended.description
     types, count = _measured_instances(spec)
     if recommender.block == "ai_benchmark_job" and is_complete:
-        answer = _profile(job, recommender.output(ended.found["OutputConfig"]["S3OutputLocation"]))
+        answer = _profile(job, recommender.output(ended.description["OutputConfig"]["S3OutputLocation"]))
     measured = measured_in(
         answer, source=job, instance_type=types, instances=count if instances is None else instances
     )
@@ -68,7 +68,7 @@ def _measured_instances(spec: ModelSpec) -> tuple[str | None, int]:
 
 def _complaints(job: str, ended: Ended) -> Iterator[str]:
     if ended.status != "COMPLETED":
-        yield f"{job}: {ended.status}: {ended.found.get('FailureReason', 'AWS gives no reason')}"
+        yield f"{job}: {ended.status}: {ended.description.get('FailureReason', 'AWS gives no reason')}"
     for step in ended.steps:
         benchmark = step.get("InferenceBenchmark") or {}
         if benchmark.get("FailureReason"):

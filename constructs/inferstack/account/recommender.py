@@ -20,6 +20,7 @@ _POLL_SECONDS = 30
 _PASSES = frozenset(
     {"Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure", "ServiceUnavailable"}
 )
+_ENDED = frozenset({"COMPLETED", "FAILED", "STOPPED", "DELETED"})
 _TAKEN, _UNKNOWN = "ResourceInUse", "ResourceNotFound"
 _RIGHTS = (
     "docs/pipelines/iam/recommend-policy.json has the rights that starting, watching, stopping and reading"
@@ -67,7 +68,7 @@ class Ended(NamedTuple):
 
     status: str
     """In capitals, as only some kinds of job have it."""
-    found: Answer
+    description: Answer
     steps: tuple[Answer, ...]
 
 
@@ -152,7 +153,7 @@ class Recommender:
             try:
                 found = self._described(job)
                 status, steps = str(found[self._kind.status]), tuple(self._steps(job))
-                if _has_ended(status):
+                if status.upper() in _ENDED:
                     return Ended(status.upper(), found, steps)
                 report(Progress(status, steps))
             except _Unreachable as lost:
@@ -215,10 +216,6 @@ class Recommender:
             newest = max(archives, key=lambda it: it["LastModified"])
             content: bytes = s3.get_object(Bucket=bucket, Key=newest["Key"])["Body"].read()
         return content
-
-
-def _has_ended(status: str) -> bool:
-    return status.upper() in {"COMPLETED", "FAILED", "STOPPED", "DELETED"}
 
 
 class _Unreachable(Exception):  # noqa: N818 - no error: it passes

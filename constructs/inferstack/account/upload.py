@@ -226,14 +226,12 @@ def _brought(transfer: Transfer, former: S3Place | None) -> str:
 
 def _copied(transfer: Transfer, former: S3Place) -> bool:
     there = _look(transfer.client, former)
-    if there is None or not _holds(transfer.client, there, transfer.archive, former):
+    if there is None or not _is_marked(there, transfer.archive):
+        return False
+    if not has_the_bytes(transfer.client, there, transfer.archive, former):
         return False
     transfer.copy(former, there["ETag"])
     return True
-
-
-def _holds(client: Any, there: Any, archive: Archive, place: S3Place) -> bool:
-    return _is_marked(there, archive) and has_the_bytes(client, there, archive, place)
 
 
 def _is_marked(there: Any, archive: Archive) -> bool:

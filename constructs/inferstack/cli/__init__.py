@@ -1,5 +1,5 @@
-"""The command line. ``arguments.py`` has the list of commands, each of which is the module of its name, or
-the package; the other modules are what commands share.
+"""The command line. ``arguments.py`` has the list of commands, each of which is the module of its name; the
+other modules are what commands share.
 
 Results go to standard output, everything else to standard error. Exit status: 0 done, 1 problems found
 or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 broken pipe.

@@ -145,13 +145,9 @@ def _make(options: argparse.Namespace) -> int:
     print(f"  size          {len(made.content)} bytes")
     _show(inputs, "  holds         ")
     print(" \\\n  ".join(_command(loaded.spec, asked, made.content_type, out)))
-    _tell_if_too_large(loaded.spec, made.content)
-    return 0
-
-
-def _tell_if_too_large(spec: ModelSpec, content: bytes) -> None:
-    if len(content) > _LARGEST and not is_async(spec):
+    if len(made.content) > _LARGEST and not is_async(loaded.spec):
         tell(f"note: SageMaker documents a limit of {_LARGEST} bytes for a synchronous request")
+    return 0
 
 
 def _write_samples(model: TritonModel, inputs: Any, options: argparse.Namespace) -> int:

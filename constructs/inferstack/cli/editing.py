@@ -61,8 +61,8 @@ def _required_to_be_right(edit: Edit, region: str | None) -> list[Problem]:
     added = [it for it in _problems(edit.file, edit.after, region) if (it.code, it.place) not in before]
     errors = [it for it in added if it.severity is Severity.ERROR]
     if errors:
-        said = "; ".join(f"{it.code}: {it.message}; {it.fix}" for it in errors)
-        raise Refusal(f"{edit.file}: not written, because the edited spec would be wrong: {said}")
+        wrong = "; ".join(f"{it.code}: {it.message}; {it.fix}" for it in errors)
+        raise Refusal(f"{edit.file}: not written, because the edited spec would be wrong: {wrong}")
     return added
 
 
@@ -75,8 +75,8 @@ def _problems(file: str, text: str, region: str | None) -> list[Problem]:
 
 def _shown(edit: Edit) -> Iterator[str]:
     for line in edit.diff.split("\n")[:-1]:
-        style, said = _STYLES.get(line[:1]), printable(line)
-        yield f"{said if style is None else painted(said, style, sys.stdout)}\n"
+        style, text = _STYLES.get(line[:1]), printable(line)
+        yield f"{text if style is None else painted(text, style, sys.stdout)}\n"
 
 
 def _write(spec: Path, edit: Edit) -> None:

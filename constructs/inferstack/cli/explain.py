@@ -278,11 +278,13 @@ def _keys_called(asked: str) -> list[SpecKey]:
     others stand before it, maybe with more between, as in `autoscaling.target_value`.
     """
     *before, name = _parts(asked) or [""]
-    found = [key for key in every_key() if key.name == name]
+    namesakes = [key for key in every_key() if key.name == name]
     # Names that a spec gives, as that of a component, lead nowhere.
     known = {key.name for key in every_key()}
     before = [part for part in before if part in known]
-    placed = [(key, [place for place in key.places if _leads(before, _parts(place)[:-1])]) for key in found]
+    placed = [
+        (key, [place for place in key.places if _leads(before, _parts(place)[:-1])]) for key in namesakes
+    ]
     fitting = [msgspec.structs.replace(key, places=tuple(places)) for key, places in placed if places]
     return [key for key in fitting if [*before, name] in map(_parts, key.places)] or fitting
 

@@ -6,6 +6,7 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from inferstack.catalog import regions
@@ -100,20 +101,17 @@ def _answers(options: argparse.Namespace, before: Answers | None) -> Answers:
         if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
             missing = " ".join(f"--{key}" for key, value in given.items() if value is None)
             options.wrong_usage(f"there is no terminal to ask on: give {missing}, or --yes for the defaults")
-        asks: dict[str, Callable[[str], str]] = {"kind": _kind, "region": _region, "ci": _ci}
+        kinds = {name: sentence(name) for name in KIND_NAMES}
+        asks: dict[str, Callable[[str], str]] = {
+            "kind": partial(_one_of, "What does the endpoint host?", kinds),
+            "region": _region,
+            "ci": partial(_one_of, "What reviews and deploys?", CI_SYSTEMS),
+        }
         given = {
             key: ask(getattr(default, key)) if given[key] is None else given[key] for key, ask in asks.items()
         }
     answers = {key: getattr(default, key) if value is None else value for key, value in given.items()}
     return Answers(**answers)
-
-
-def _kind(default: str) -> str:
-    return _one_of("What does the endpoint host?", {name: sentence(name) for name in KIND_NAMES}, default)
-
-
-def _ci(default: str) -> str:
-    return _one_of("What reviews and deploys?", CI_SYSTEMS, default)
 
 
 def _region(default: str) -> str:

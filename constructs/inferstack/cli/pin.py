@@ -100,12 +100,12 @@ def _check(options: argparse.Namespace) -> int:
     for about, faults in checked.items():
         print(f"{about}: {'; '.join(faults) if faults else APPROVED}")
     wrong = sum(map(bool, checked.values()))
-    said = (
+    summary = (
         f"{wrong} of {counted(len(checked), 'model package')} must not be deployed"
         if wrong
         else "no problems"
     )
-    tell(f"{options.spec}: {said}")
+    tell(f"{options.spec}: {summary}")
     return int(wrong > 0)
 
 
@@ -121,7 +121,9 @@ def _faults(wanted: WantedPackage, pin: Pin | None, loaded: LoadedSpec) -> Itera
         else:
             changes = list(_changes(pin, connection))
             if not changes and wanted.package.version == LATEST:
-                _tell_of_newer(wanted, pin, connection, spec.account)
+                newest = latest_approved(wanted.package, connection, spec.account)
+                if newest != pin.arn:
+                    tell(f"note: {newest} is approved now")
             yield from changes
     except AccountError as error:
         yield str(error)
@@ -133,9 +135,3 @@ def _changes(pin: Pin, connection: Connection) -> Iterator[str]:
         yield f"{now.approval}, but it was {pin.approval} when it was pinned, {pin.pinned}"
     if replace(now, pinned=pin.pinned, approval=pin.approval) != pin:
         yield "its image or files are not those that were pinned"
-
-
-def _tell_of_newer(wanted: WantedPackage, pin: Pin, connection: Connection, account: str | None) -> None:
-    newest = latest_approved(wanted.package, connection, account)
-    if newest != pin.arn:
-        tell(f"note: {newest} is approved now")

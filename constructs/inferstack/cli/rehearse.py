@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog.triton_container import Release
@@ -16,7 +17,7 @@ from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton, is_triton, triton_blocks, triton_release
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Severity, SpecError, SpecPath
+from inferstack.problems import Problem, Severity, SpecError, SpecPath
 from inferstack.resolve.model import container_environment
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal import ArchiveOutcome, Rehearsal, RehearsalRefused, rehearse, report, summary
@@ -51,16 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
     # The lock is ignored: what is rehearsed is what will be uploaded, not what was.
-    return _rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
-
-
-def _rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
-    """Rehearses a spec and prints the outcome. Returns 1 if an archive is not served as declared.
-
-    Raises:
-        SpecError: with everything wrong with the archives or in the way of packing them; then no server is
-        started. Refusal: when this machine cannot do it, or it is not clear what an archive is for.
-    """
+    loaded = load_spec(options.spec, stage=options.stage, locked=False)
     chosen = list(_chosen(loaded, options))
     if not chosen:
         tell(f"{options.spec}: nothing to rehearse: the spec has no `triton` block")
@@ -72,11 +64,11 @@ def _rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
         options.log.write_bytes(b"")
     try:
         with termination_interrupts():
-            found = [outcome for one in rehearsals for outcome in _printed(rehearse(one))]
+            outcomes = [outcome for one in rehearsals for outcome in _printed(rehearse(one))]
     except RehearsalRefused as refused:
         raise Refusal(str(refused)) from None
-    tell(summary(found, _releases(loaded.spec)))
-    return int(not all(outcome.good for outcome in found))
+    tell(summary(outcomes, _releases(loaded.spec)))
+    return int(not all(outcome.good for outcome in outcomes))
 
 
 def rehearsals_of(
@@ -98,32 +90,37 @@ def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehears
             loaded, options.spec, python=python, seconds=seconds, choice=chosen_by(options)
         )
         return
-    for placed, archives, repositories in _given(loaded, options):
-        for one in rehearsals_at(placed, loaded, options.spec, python, seconds):
-            yield replace(one, repositories=repositories, archives=archives)
+    for given in _given(loaded, options):
+        for one in rehearsals_at(given.placed, loaded, options.spec, python, seconds):
+            yield replace(one, repositories=given.repositories, archives=given.archives)
 
 
-def _given(
-    loaded: LoadedSpec, options: argparse.Namespace
-) -> Iterator[tuple[PlacedTriton, list[Path], list[Repository]]]:
-    """Existing archives, as the spec's containers would load them, by the repository that each is for."""
+class _Given(msgspec.Struct, frozen=True):
+    """Existing archives for a repository of the spec, and what is in them as its containers would load it."""
+
+    placed: PlacedTriton
+    archives: list[Path]
+    repositories: list[Repository]
+
+
+def _given(loaded: LoadedSpec, options: argparse.Namespace) -> list[_Given]:
     meant: dict[SpecPath, tuple[PlacedTriton, list[Path]]] = {}
     for archive in options.archive:
         placed = block_for(archive, loaded.spec, chosen_by(options))
         meant.setdefault(placed.path, (placed, []))[1].append(archive)
     if any(len(archives) > 1 and not placed.multi_model for placed, archives in meant.values()):
         options.wrong_usage("only a multi-model endpoint has several archives")
-    found = [
-        (it, archives, [inspected(one, multi_model=it.multi_model) for one in archives])
-        for it, archives in meant.values()
-    ]
-    problems = [it for placed, _, looks in found for one in looks for it in problems_of(one, loaded, placed)]
-    wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
+    given: list[_Given] = []
+    wrong: list[Problem] = []
+    for placed, archives in meant.values():
+        inspections = [inspected(one, multi_model=placed.multi_model) for one in archives]
+        problems = (problem for one in inspections for problem in problems_of(one, loaded, placed))
+        wrong += (problem for problem in problems if problem.severity is Severity.ERROR)
+        inside = [one.repository for one in inspections if one.repository is not None]
+        given.append(_Given(placed, archives, [as_deployed(repository, placed) for repository in inside]))
     if wrong:
         raise SpecError(wrong)
-    for placed, archives, looks in found:
-        inside = [it.repository for it in looks if it.repository is not None]
-        yield placed, archives, [as_deployed(repository, placed) for repository in inside]
+    return given
 
 
 def rehearsals_at(
@@ -150,18 +147,16 @@ def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]
     deployed; if none certainly does, that of the first one that may.
     """
     certain = [it for it in placed.loaders if is_triton(it.image)]
-    found: list[dict[str, str]] = []
+    environments: list[dict[str, str]] = []
     for one in certain or placed.loaders[:1]:
         environment = container_environment(spec, one) or {}
-        if environment not in found:
-            found.append(environment)
-    return found or [{}]
+        if environment not in environments:
+            environments.append(environment)
+    return environments or [{}]
 
 
-def _printed(outcomes: Iterable[ArchiveOutcome]) -> list[ArchiveOutcome]:
+def _printed(outcomes: Iterable[ArchiveOutcome]) -> Iterator[ArchiveOutcome]:
     """The outcomes, each printed as soon as it is known."""
-    found: list[ArchiveOutcome] = []
     for outcome in outcomes:
-        found.append(outcome)
         print(report(outcome), end="", flush=True)
-    return found
+        yield outcome

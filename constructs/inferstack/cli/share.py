@@ -80,8 +80,10 @@ def run(options: argparse.Namespace) -> int:
         fleets = comparisons(specs, question)
     except CannotPackError as error:
         raise Refusal(printable(str(error))) from None
-    text = _json(fleets, prices) if options.format == "json" else _text(fleets, prices)
-    print(text, end="", flush=True)
+    if options.format == "json":
+        print(json.dumps([_fields(it, prices) for it in fleets], indent=1), flush=True)
+    else:
+        print(_text(fleets, prices), flush=True)
     for line in dict.fromkeys(it for fleet in fleets for it in fleet.left_out):
         tell(printable(line))
     if any(it.limit == "max_capacity" and it.cold_starts is None for it in fleets):
@@ -112,7 +114,7 @@ def _text(fleets: Sequence[FleetComparison], prices: Prices) -> str:
     blocks = ["\n".join(map(printable, _lines(it, prices))) for it in fleets]
     if prices.source and any(prices.of(it.instance_type) is not None for it in fleets):
         blocks.append(printable(f"prices in {prices.currency}: {prices.source}"))
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join(blocks)
 
 
 def _lines(fleet: FleetComparison, prices: Prices) -> Iterator[str]:
@@ -202,12 +204,8 @@ def _cold_starts(fleet: FleetComparison) -> Iterator[str]:
 # ---------------------------------------------------------------- for programs
 
 
-def _json(fleets: Sequence[FleetComparison], prices: Prices) -> str:
-    """A list of objects; instance hours and costs are text, so that no digit is lost."""
-    return json.dumps([_fields(it, prices) for it in fleets], indent=1) + "\n"
-
-
 def _fields(fleet: FleetComparison, prices: Prices) -> dict[str, Any]:
+    """Costs and percentages are text, so that no digit is lost."""
     sharing, price, cold = fleet.sharing, prices.of(fleet.instance_type), fleet.cold_starts
     return {
         "name": fleet.name,

@@ -79,9 +79,10 @@ def run(options: argparse.Namespace) -> int:
     ranked = sizes(found, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
     if options.format == "json":
-        print(_json(ranked), end="", flush=True)
+        print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
     else:
-        print(_text(loaded.spec, ranked, prices, None if options.write else chosen), end="", flush=True)
+        lines = _lines(loaded.spec, ranked, prices, None if options.write else chosen)
+        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
     if all(it.per_hour is None for it in ranked):
         tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
@@ -143,10 +144,6 @@ def _objective(loaded: LoadedSpec) -> Objective:
 
 
 # ---------------------------------------------------------------- for people
-
-
-def _text(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> str:
-    return "".join(f"{printable(line)}\n" for line in _lines(spec, ranked, prices, chosen))
 
 
 def _lines(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Iterator[str]:
@@ -224,10 +221,6 @@ def _plain(amount: Decimal) -> str:
 
 
 # ---------------------------------------------------------------- for programs
-
-
-def _json(ranked: Sequence[Size]) -> str:
-    return json.dumps([_fields(it) for it in ranked], indent=1) + "\n"
 
 
 def _fields(size: Size) -> dict[str, Any]:

@@ -64,9 +64,9 @@ class Bench:
         Raises:
             RehearsalRefused: when it fails, so that a load would tell nothing.
         """
-        found = asyncio.run(self._once())
-        if found is not None:
-            raise RehearsalRefused(f"`{self._served.answering}` does not answer: {found}; try `rehearse`")
+        failure = asyncio.run(self._once())
+        if failure is not None:
+            raise RehearsalRefused(f"`{self._served.answering}` does not answer: {failure}; try `rehearse`")
 
     def point(self, name: str, users: int, configuration: Configuration | None = None) -> Point:
         """A run with so many users, in the configuration that is loaded."""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from inferstack.problems import FilePlace, SpecError
 from inferstack.problems.words import listed
@@ -17,7 +17,16 @@ from inferstack.sizing.traffic_points import Points
 
 # The year 5138; a larger number is not in seconds.
 _LAST = 100_000_000_000
-_Sample = tuple[str, Any, Any]
+
+
+class _Sample(NamedTuple):
+    """What a metric of this name was at a time, both as the AWS CLI prints them."""
+
+    name: str
+    timestamp: Any
+    value: Any
+
+
 _Samples = Iterator[_Sample]
 
 
@@ -90,14 +99,14 @@ def _of_metric_data(data: Mapping[str, Any], _: str, points: Points) -> _Samples
         if len(result["Timestamps"]) != len(result["Values"]):
             raise ValueError(f"{shown(name)} has not as many `Timestamps` as `Values`")
         for timestamp, value in zip(result["Timestamps"], result["Values"], strict=True):
-            yield name, timestamp, value
+            yield _Sample(name, timestamp, value)
 
 
 def _of_metric_statistics(data: Mapping[str, Any], stem: str, points: Points) -> _Samples:
     for point in data["Datapoints"]:
         if "Sum" not in point:
             raise points.stop("a data point has no `Sum`", "ask for `--statistics Sum`")
-        yield stem, point["Timestamp"], point["Sum"]
+        yield _Sample(stem, point["Timestamp"], point["Sum"])
 
 
 _FORMS: Mapping[str, Callable[[Mapping[str, Any], str, Points], _Samples]] = {

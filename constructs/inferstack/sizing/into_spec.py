@@ -81,16 +81,12 @@ def changes_for(spec: ModelSpec, sized: SizedVariant, size: Size) -> SpecChanges
     }
     if hosts_components(spec):
         return SpecChanges(values, ("the copies of the components decide how many instances run",))
-    found = next(((at, it) for at, it, scaling in _scalings(spec) if scaling is variant), None)
-    if found is None:
-        return SpecChanges({**values, **_new_scaling(spec, path, size)}, tuple(_left(spec, None)))
-    scaling = _scaling(spec, *found, size)
-    has_other_type = variant.instance_type != size.measurement.instance_type
-    return SpecChanges({**values, **scaling}, tuple(_left(spec, found[1], has_other_type=has_other_type)))
-
-
-def _scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Autoscaling, Variant]]:
-    return ((path, scaling, variant) for path, variant, scaling in variant_scalings(spec))
+    for at, scaled, scaling in variant_scalings(spec):
+        if scaled is variant:
+            values.update(_scaling(spec, at, scaling, size))
+            has_other_type = variant.instance_type != size.measurement.instance_type
+            return SpecChanges(values, tuple(_left(spec, scaling, has_other_type=has_other_type)))
+    return SpecChanges({**values, **_new_scaling(spec, path, size)}, tuple(_left(spec, None)))
 
 
 def _new_scaling(spec: ModelSpec, path: SpecPath, size: Size) -> Mapping[SpecPath, Any]:

@@ -53,17 +53,19 @@ def autoscaling_of(answer: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: when the answer recommends no capacity, or no policy.
     """
-    found = answer.get("DynamicScalingConfiguration") or {}
-    cooldowns = {key: found[name] for name, key in _COOLDOWNS.items() if found.get(name) is not None}
-    policies = [{**it, **cooldowns} for it in _policies(found)]
-    if found.get("MinCapacity") is None or found.get("MaxCapacity") is None or not policies:
+    configuration = answer.get("DynamicScalingConfiguration") or {}
+    cooldowns = {
+        key: configuration[name] for name, key in _COOLDOWNS.items() if configuration.get(name) is not None
+    }
+    policies = [{**it, **cooldowns} for it in _policies(configuration)]
+    if configuration.get("MinCapacity") is None or configuration.get("MaxCapacity") is None or not policies:
         raise ValueError("it has no capacities or no policies")
-    capacity = {"min_capacity": found["MinCapacity"], "max_capacity": found["MaxCapacity"]}
+    capacity = {"min_capacity": configuration["MinCapacity"], "max_capacity": configuration["MaxCapacity"]}
     return {**capacity, "policies": policies}
 
 
-def _policies(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for policy in found.get("ScalingPolicies") or ():
+def _policies(configuration: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for policy in configuration.get("ScalingPolicies") or ():
         tracking = policy.get("TargetTracking") or {}
         if tracking.get("TargetValue") is not None:
             metric = _metric(tracking.get("MetricSpecification") or {})

@@ -126,7 +126,7 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
         min_capacity=_instances(low, usable) + demand.spare_instances,
         count=count,
         per_hour=per_hour,
-        per_million=_per_million(per_hour, demand.peak),
+        per_million=None if per_hour is None else per_hour * 1_000_000 / (demand.peak * _MINUTES_AN_HOUR),
         objections=tuple(_objections(measured, demand, per_hour, usable)),
         doubts=tuple(load.doubts(measured)),
     )
@@ -134,10 +134,6 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
 
 def _instances(requests: Decimal, usable: Decimal) -> int:
     return max(1, math.ceil(requests / usable))
-
-
-def _per_million(per_hour: Decimal | None, peak: Decimal) -> Decimal | None:
-    return None if per_hour is None else per_hour * 1_000_000 / (peak * _MINUTES_AN_HOUR)
 
 
 def _objections(

@@ -8,6 +8,7 @@ instance; each on one of the fixed size that its busiest minute needs.
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import msgspec
 
@@ -111,10 +112,10 @@ def compared(
     at_once = placed(wanted, components, unlimited, packing)
     short = sum(it > 0 for it in shared.without_room)
     peak = placed(held, components, unlimited, packing) if short else shared
-    delayed_alone, at_once_alone, fixed = _alone(requests, models, fleet.room, startup)
+    alone = _alone(requests, models, fleet.room, startup)
     return Sharing(
-        delayed=Ways(sum(shared.instances), delayed_alone, fixed),
-        at_once=Ways(sum(at_once.instances), at_once_alone, fixed),
+        delayed=Ways(sum(shared.instances), alone.delayed, alone.fixed),
+        at_once=Ways(sum(at_once.instances), alone.at_once, alone.fixed),
         peak=Span.of(peak.instances),
         peak_at_once=Span.of(at_once.instances),
         handover=Span.of(_both(held, wanted, packing, models, fleet)),
@@ -163,28 +164,30 @@ def _both(
     ]
 
 
+class _Alone(NamedTuple):
+    """Instance minutes of endpoints for one model each: with delays, at once, and of a fixed size."""
+
+    delayed: int
+    at_once: int
+    fixed: int
+
+
 def _alone(
     requests: Mapping[str, Sequence[Decimal]], models: Sequence[ScaledModel], room: Room, startup: int
-) -> tuple[int, int, int]:
-    """Instance minutes of endpoints for one model each: with delays, at once, and of a fixed size.
-
-    Each has at least one copy on at least one instance.
-    """
-    found = [0, 0, 0]
+) -> _Alone:
+    """Each endpoint has at least one copy on at least one instance."""
+    minutes = [0, 0, 0]
     for model in models:
         asked, scaling = requests[model.name], model.scaling.at_least(1)
         wanted = needed(asked, scaling)
         delayed = simulated(asked, scaling, startup=startup).held
+        per_instance = _copies_on_one(model.component.needs, room)
         for at, copies in enumerate((delayed, wanted, [max(wanted)] * len(wanted))):
-            found[at] += _instances(copies, _how_often(model.component.needs, room))
-    return found[0], found[1], found[2]
+            minutes[at] += sum(-(-count // per_instance) for count in copies)
+    return _Alone(*minutes)
 
 
-def _instances(copies: Sequence[int], per_instance: int) -> int:
-    return sum(-(-count // per_instance) for count in copies)
-
-
-def _how_often(needs: Room, room: Room) -> int:
+def _copies_on_one(needs: Room, room: Room) -> int:
     """How many copies an instance holds."""
     pairs = zip(room.amounts, needs.amounts, strict=True)
     return max(1, min(int(has // need) for has, need in pairs if need))
