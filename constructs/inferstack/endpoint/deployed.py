@@ -7,8 +7,10 @@ or list that it should be, counts as absent. Rules take values from here, never 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.catalog.resource_types import COMPONENT_TYPE, CONFIG_TYPE, ENDPOINT_TYPE, TARGET_TYPE
 
@@ -23,8 +25,7 @@ PropertyPath = tuple[str | int, ...]
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)(\.[A-Za-z0-9.]+)?\}")
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateComponent:
+class TemplateComponent(msgspec.Struct, frozen=True):
     """An inference component of a template."""
 
     logical_id: str
@@ -128,9 +129,19 @@ def variants(resources: Resources) -> dict[str, Properties]:
 
 
 def instance_types(variant: Properties) -> list[str]:
-    """The instance types that a variant may use; none where the template does not say it in plain text."""
-    pools = [mapping(it).get("InstanceType") for it in entries(variant.get("InstancePools"))]
-    return [it for it in (variant.get("InstanceType"), *pools) if isinstance(it, str)]
+    """The instance types that a variant may use, the preferred one first; none where the template does not
+    say it in plain text.
+    """
+    pools = sorted(map(mapping, entries(variant.get("InstancePools"))), key=_priority)
+    types = (variant.get("InstanceType"), *(it.get("InstanceType") for it in pools))
+    return [it for it in types if isinstance(it, str)]
+
+
+def _priority(pool: Properties) -> float:
+    try:
+        return float(pool.get("Priority", 0))
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def components(resources: Resources) -> dict[str, TemplateComponent]:

@@ -155,7 +155,7 @@ def _variant(
     return WrittenVariant(
         name=name,
         is_shadow=is_shadow,
-        instance_types=types_of(stack, variant),
+        instance_types=tuple(deployed.instance_types(variant)),
         start=start,
         target=None if target is None or serverless is not None else limits(stack, target),
         managed=_managed(stack, mapping(variant.get("ManagedInstanceScaling")), start),
@@ -163,14 +163,6 @@ def _variant(
         weight=stack.number(variant.get("InitialVariantWeight")),
         place=stack.place_of(*at),
     )
-
-
-def types_of(stack: Stack, variant: Properties) -> tuple[str, ...]:
-    """The instance types that a variant may use, the preferred one first."""
-    pools = [mapping(it) for it in entries(variant.get("InstancePools"))]
-    pools.sort(key=lambda it: stack.number(it.get("Priority")) or 0)
-    types = [variant.get("InstanceType"), *(it.get("InstanceType") for it in pools)]
-    return tuple(shown(it) for it in types if it is not None)
 
 
 def limits(stack: Stack, target: Properties) -> CapacityLimits:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.metrics import Metric
+from inferstack.facts.quantity import MICROSECONDS_IN, MICROSECONDS_OF, is_time
 from inferstack.texts.statistic import unit_of
 
-_MICROSECONDS = {"Microseconds": 1.0, "Milliseconds": 1_000.0, "Seconds": 1_000_000.0}
-_TIMES = ((60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "us"))
+_TIMES = [(MICROSECONDS_IN[unit], unit) for unit in ("min", "s", "ms", "us")]
 _DEVICES = {"gpu": "GPU", "vcpu": "vCPU"}
 
 
@@ -31,8 +31,8 @@ def amount(
         return "a number that only the deployment knows"
     if metric is None or unit_of(statistic) is not None:
         return number(value)
-    if metric.unit in _MICROSECONDS:
-        return _time(value * _MICROSECONDS[metric.unit])
+    if is_time(metric):
+        return _time(value * MICROSECONDS_OF[metric.unit])
     if metric.per_device is not None:
         return _share_of_devices(value, metric, types)
     if metric.unit == "Percent":

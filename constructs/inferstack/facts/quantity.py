@@ -18,8 +18,10 @@ from inferstack.problems.words import describe
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.statistic import unit_of
 
-_TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000}
-_METRIC_UNITS = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
+MICROSECONDS_IN = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000}
+"""Microseconds in each unit that a threshold may have."""
+MICROSECONDS_OF = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
+"""Microseconds in each unit that CloudWatch has for times."""
 _FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
 _LONGEST_UNIT = 20
 # Enough precision for every digit of a number in the form above, multiplied and divided by the units here.
@@ -52,7 +54,7 @@ class UnfitQuantity(ValueError):  # noqa: N818 - says what it is about; the prod
 
 def is_time(metric: Metric) -> bool:
     """Whether the metric is a latency or another time."""
-    return metric.unit in _METRIC_UNITS
+    return metric.unit in MICROSECONDS_OF
 
 
 def is_utilization(metric: Metric) -> bool:
@@ -91,11 +93,11 @@ def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
 def _units_to_write(threshold: Number, metric: Metric) -> str:
     """The units to propose: CloudWatch's own first, if the number is implausibly large for milliseconds."""
     unit = metric.unit.lower()
-    if metric.unit != "Microseconds" or threshold < _TIME_UNITS["ms"]:
+    if metric.unit != "Microseconds" or threshold < MICROSECONDS_IN["ms"]:
         usual = "s" if metric.unit == "Seconds" else "ms"
         allowed = ", ".join(TIME_UNITS)
         return f'write a unit: "{threshold} {usual}"; allowed: {allowed}; in CloudWatch the number is {unit}'
-    copied = _plain(_EXACT.divide(Decimal(str(threshold)), _TIME_UNITS["ms"]))
+    copied = _plain(_EXACT.divide(Decimal(str(threshold)), MICROSECONDS_IN["ms"]))
     if_copied = f'"{copied} ms" if the number comes from CloudWatch, which counts in {unit}'
     if threshold > _LONGEST_MILLISECONDS:
         return f"write a unit: {if_copied}"
@@ -168,9 +170,9 @@ def _with_unit(text: str, metric: Metric) -> Quantity:
         if number > 100:
             raise UnfitQuantity(f"{describe(text)} is more than 100 %", "write 0 % to 100 %")
         return Quantity(_plain(_EXACT.divide(number, 100)), is_share=True)
-    if unit in _TIME_UNITS and is_time(metric):
-        microseconds = _EXACT.multiply(number, _TIME_UNITS[unit])
-        return Quantity(_plain(_EXACT.divide(microseconds, _METRIC_UNITS[metric.unit])))
+    if unit in MICROSECONDS_IN and is_time(metric):
+        microseconds = _EXACT.multiply(number, MICROSECONDS_IN[unit])
+        return Quantity(_plain(_EXACT.divide(microseconds, MICROSECONDS_OF[metric.unit])))
     shown = unit if len(unit) <= _LONGEST_UNIT else f"{unit[:_LONGEST_UNIT]}…"
     message = f"{describe(text)} has the unit `{shown}`, which cannot be used with {metric.name}"
     raise UnfitQuantity(message, _allowed(metric))

@@ -1,6 +1,5 @@
 """A spec about to be deployed over a template: the update, or why there is none."""
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -64,9 +63,9 @@ def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
     name = str(template.endpoint_name or loaded.spec.endpoint_name)
     place = OldPlace(name, stack.account, stack.region, stack.delete_command(stack_name(name)))
     # A template does not say where it was deployed, while a spec that says nothing leaves it open.
-    placed = dataclasses.replace(update, old_place=place)
+    placed = replace(update, old_place=place)
     if placed.moves:
-        return dataclasses.replace(update_of(loaded, {}), old_place=place)
+        return replace(update_of(loaded, {}), old_place=place)
     return update if stack.spec is None else placed
 
 

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from inferstack.catalog.images import region_of_images
@@ -31,8 +31,7 @@ DEEPEST = 100
 """How many mappings and lists of a template may stand in one another."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreviousTemplate:
+class PreviousTemplate(msgspec.Struct, frozen=True):
     """A template that a stack was made from."""
 
     file: str

@@ -7,7 +7,6 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updatin
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -44,8 +43,7 @@ class Fate(StrEnum):
     UNCHANGED = "unchanged"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What becomes of one resource, and why."""
 
     logical_id: str
@@ -72,8 +70,7 @@ class OldPlace(msgspec.Struct, frozen=True):
         return any(None not in (old, new) and old != new for old, new in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(msgspec.Struct, frozen=True):
     """A spec about to be deployed over the stack of an earlier template: what every rule looks at.
 
     Of an endpoint that moves, nothing is updated: there is nothing ``before``.
