@@ -128,7 +128,7 @@ def test_what_changes_is_said_at_its_line(say: Say) -> None:
     write("bert", url="two")
     status, [problem], [note] = say()
     assert status == 0
-    assert problem.startswith("specs/bert.yaml:5:19: IS870: info: `model.model_data_url` changes: ")
+    assert problem.startswith("specs/bert.yaml:5:19: IS870: remark: `model.model_data_url` changes: ")
     assert re.sub(r"(?<=ExecutionPolicy)\w+", "", note) == (
         "specs/bert.yaml against old/bert.template.json: added ExecutionPolicy; removed ExecutionPolicy; "
         "replaced Model, EndpointConfig; updated Endpoint; the role gains s3:GetObject on "

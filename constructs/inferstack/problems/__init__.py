@@ -31,6 +31,9 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+_LABELS = {Severity.ERROR: "", Severity.WARNING: "warning: ", Severity.INFO: "remark: "}
+
+
 class FilePlace(msgspec.Struct, frozen=True):
     """A place in a file. Lines and columns count from 1; both are 0 for a value that was made in Python."""
 
@@ -97,7 +100,7 @@ class Problem(msgspec.Struct, frozen=True):
         return self.in_file.column
 
     def __str__(self) -> str:
-        return self._line("" if self.severity is Severity.ERROR else f"{self.severity}: ")
+        return self._line(_LABELS[self.severity])
 
     @property
     def as_read(self) -> "Problem":
