@@ -1,17 +1,28 @@
 """An S3 in a thread, empty for each test, and credentials that it accepts."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import boto3
 import pytest
+from botocore.loaders import JSONFileLoader
 from moto.server import ThreadedMotoServer
 from support.locking import ONE, lay_out_spec
 from support.program import Command
 from support.s3 import BUCKET, Cloud, Faults, install
 
 from inferstack.cli import main
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _descriptions_are_read_once() -> Iterator[None]:
+    """boto3 reads its descriptions of services once in a session, and each test makes a few of those."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", staticmethod(cache(JSONFileLoader().load_file)))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -48,10 +59,15 @@ def cloud(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cloud
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    own = boto3.Session(aws_access_key_id="other", aws_secret_access_key="other", region_name="us-east-1")
-    found = Cloud(server, *(own.client(it, endpoint_url=server) for it in ("s3", "kms")))
+    found = Cloud(server, *(_own(it, server) for it in ("s3", "kms")))
     found.bucket(BUCKET)
     return found
+
+
+@cache
+def _own(service: str, server: str) -> Any:
+    session = boto3.Session(aws_access_key_id="other", aws_secret_access_key="other", region_name="us-east-1")
+    return session.client(service, endpoint_url=server)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Whatever a spec accepts may be a CDK token and means the same, or a code refuses it and says what to write."""
 
+import copy
 import json
 import re
 from collections.abc import Mapping
@@ -65,12 +66,15 @@ def test_a_token_is_taken_everywhere_or_refused_by_a_code(file: Path) -> None:
         assert not any("888" in str(it) for it in found if it.code == "IS112"), found
 
 
-def filled(data: Any, given: Given, make: Mapping[str, Any]) -> Any:
-    """The data with a token in every place that accepts one."""
-    taken = [
-        it for it in candidates(data) if it.kind in make and not errors(changed(data, {it.path: one_of(it)}))
-    ]
-    values = {it.path: make[it.kind](given, it.value) for it in taken if not _means_something_else(it)}
+def places(data: Any) -> list[Leaf]:
+    """Every place that accepts a token."""
+    return [it for it in candidates(data) if not errors(changed(data, {it.path: one_of(it)}))]
+
+
+def filled(data: Any, taken: list[Leaf], given: Given, make: Mapping[str, Any]) -> Any:
+    """The data with tokens in all places of a kind."""
+    fit = [it for it in taken if it.kind in make and not _means_something_else(it)]
+    values = {it.path: make[it.kind](given, it.value) for it in fit}
     for _ in range(5):
         wrong = {it.path for it in errors(changed(data, values))}
         if not wrong:
@@ -129,33 +133,29 @@ def arns(resources: list[tuple[str, Any]]) -> list[str]:
     return [arn for document in documents for it in document["Statement"] for arn in it["Resource"]]
 
 
-def check(data: Any, make: Mapping[str, Any], *, lists: bool = False) -> None:
+MEANINGS = {
+    **{f"text: {name}": {"text": make} for name, make in TEXTS.items()},
+    "number": {"number": Given.number},
+    **{f"list: {name}": {"list": make} for name, make in LISTS.items()},
+}
+
+
+@pytest.mark.parametrize("file", SPECS, ids=lambda it: it.stem)
+def test_a_value_means_the_same_as_a_token(file: Path) -> None:
+    data = data_of(file)
     region = data.get("env", {}).get("region", "us-east-1")
-    home = stack(region)
-    given = Given(home, region)
-    written = made(filled(data, given, make), home)
-    assert not TOKEN_LEFT.search(json.dumps(written))
-    found = deployed(written, given, "Net")
-    assert [it for it in arns(found) if not IAM_ARN.fullmatch(it)] == []
-    plain = deployed(made(data, stack(region)), Given(home, region), "Net")
-    assert same_everywhere(found, lists=lists) == same_everywhere(plain, lists=lists)
-
-
-@pytest.mark.parametrize("file", SPECS, ids=lambda it: it.stem)
-@pytest.mark.parametrize("kind", TEXTS)
-def test_a_text_means_the_same_as_a_token(kind: str, file: Path) -> None:
-    check(data_of(file), {"text": TEXTS[kind]})
-
-
-@pytest.mark.parametrize("file", SPECS, ids=lambda it: it.stem)
-def test_a_number_means_the_same_as_a_token(file: Path) -> None:
-    check(data_of(file), {"number": Given.number})
-
-
-@pytest.mark.parametrize("file", SPECS, ids=lambda it: it.stem)
-@pytest.mark.parametrize("kind", LISTS)
-def test_a_list_means_the_same_as_a_token(kind: str, file: Path) -> None:
-    check(data_of(file), {"list": LISTS[kind]}, lists=True)
+    taken = places(data)
+    plain = made(data, stack(region))
+    for kind, make in MEANINGS.items():
+        home = stack(region)
+        given = Given(home, region)
+        written = made(filled(data, taken, given, make), home)
+        assert not TOKEN_LEFT.search(json.dumps(written)), kind
+        found = deployed(written, given, "Net")
+        assert [it for it in arns(found) if not IAM_ARN.fullmatch(it)] == [], kind
+        expected = deployed(copy.deepcopy(plain), Given(home, region), "Net")
+        lists = "list" in make
+        assert same_everywhere(found, lists=lists) == same_everywhere(expected, lists=lists), kind
 
 
 BASE: dict[str, Any] = {

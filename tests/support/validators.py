@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from cfnlint.api import ManualArgs, lint
+from cfnlint.config import ConfigMixIn
+from cfnlint.decode import decode_str
+from cfnlint.runner import Runner
 from cloudformation_validate import RegoEngine, Severity, TemplateContent, ValidateConfig
 
 
@@ -22,19 +24,25 @@ def validate_findings(template: Mapping[str, Any]) -> list[str]:
     return [f"{it.rule_id}: {it.message}" for it in report.diagnostics]
 
 
-def cfn_lint_findings(template: Mapping[str, Any]) -> list[str]:
-    """What cfn-lint reports with all of its rules, including the informational and experimental ones.
-
-    The exception is I4010, which wants a description of every resource for language models.
-    """
-    arguments = ManualArgs(
+@cache
+def _linter() -> Runner:
+    """With its rules, which are read once, as for the templates of one command line."""
+    arguments = ConfigMixIn(
         regions=["us-east-1"],
         include_checks=["I", "W", "E"],
         ignore_checks=["I4010"],
         include_experimental=True,
     )
+    return Runner(arguments)
+
+
+def cfn_lint_findings(template: Mapping[str, Any]) -> list[str]:
+    """What cfn-lint reports with all of its rules, including the informational and experimental ones.
+
+    The exception is I4010, which wants a description of every resource for language models.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [
-            f"{it.rule.id}: {it.message} {it.path}" for it in lint(json.dumps(template), config=arguments)
-        ]
+        decoded, unreadable = decode_str(json.dumps(template))
+        found = unreadable or _linter().validate_template(decoded)
+        return [f"{it.rule.id}: {it.message} {it.path}" for it in found]
