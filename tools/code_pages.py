@@ -38,6 +38,7 @@ _ABOUT: dict[type[Any], str] = {
 _SEVERITIES = {
     Severity.ERROR: "**Error**: it stops synthesis.",
     Severity.WARNING: "**Warning**: it does not stop synthesis.",
+    Severity.INFO: "**Info**: it is a remark and does not stop synthesis.",
 }
 _WITHOUT_OPINION = ("codes.md", "index.md", "spec.md")
 """Pages that name codes in passing, or all of them."""

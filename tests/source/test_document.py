@@ -257,4 +257,4 @@ def test_problems_ahead_of_a_syntax_error_are_reported_too(problems: Problems) -
 def test_every_code_has_a_meaning_and_is_used_once() -> None:
     public = {name: it for name, it in vars(file_codes).items() if name.isupper() and name[0] != "_"}
     codes = [it for it in public.values() if isinstance(it, str)]
-    assert sorted(codes) == sorted(file_codes.FILE_CODES)
+    assert sorted(codes) == sorted([*file_codes.FILE_CODES, *file_codes.COMPARISON_CODES])
