@@ -606,3 +606,12 @@ def test_changes_name_the_resources_and_their_fates() -> None:
         ("EndpointConfig", Fate.REPLACED, ("ProductionVariants",), "unknown"),
         ("Endpoint", Fate.UPDATED, (), "unknown"),
     ]
+
+
+def test_neither_value_of_a_secret_is_shown() -> None:
+    """A value that gives nothing away may be the secret that was in use before."""
+    before = {"model": {"environment": {"DB_PASSWORD": "summer"}}}
+    after = {"model": {"environment": {"DB_PASSWORD": "{{resolve:secretsmanager:db}}"}}}
+    [told] = [it for it in found(changed("single", before, after), "changed") if "DB_PASSWORD" in it.message]
+    assert "summer" not in told.message + repr(told)
+    assert "(not shown)" in repr(told)

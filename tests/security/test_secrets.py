@@ -16,6 +16,7 @@ from support.resolving import BASES, merged
 
 from inferstack.check.load import parse_spec
 from inferstack.problems import Problem, SpecError
+from inferstack.texts.secrets import is_secret
 
 _RANDOM = random.Random(20261120)
 _DIGITS = string.digits
@@ -194,3 +195,21 @@ def test_a_reference_that_cannot_be_resolved_is_an_error(reference: str, found: 
     assert (problem.code, problem.severity) == ("IS216", "error")
     assert found in problem.message
     assert fix in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hidden"),
+    [
+        ("API_TOKEN", "abc", True),
+        ("DB_PASSWORD", "x", True),
+        ("apiKey", "plain words", True),
+        ("API_TOKEN", "{{resolve:secretsmanager:token}}", False),
+        ("API_TOKEN", "${parameter:Token}", False),
+        ("TOKEN_SECRET", "arn:aws:secretsmanager:us-east-1:111122223333:secret:token", False),
+        ("MAX_TOKENS", "4096", False),
+    ],
+)
+def test_a_review_hides_what_is_named_a_secret_even_if_it_is_a_plain_word(
+    name: str, value: str, hidden: bool
+) -> None:
+    assert is_secret(name, value) is hidden

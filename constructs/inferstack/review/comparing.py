@@ -246,16 +246,22 @@ def _environment(pair: Pair) -> Iterator[Finding]:
             if was.get(name) != now.environment.get(name)
         ]
         for name in names[:_MOST_VARIABLES]:
-            values = tuple(_value(it.get(name)) for it in (was, now.environment))
             message = f"`{name}` in the environment of `{now.name}`"
-            yield _change(pair, "changed", message, (values[0], values[1]), now.place)
+            values = _values(was.get(name), now.environment.get(name))
+            yield _change(pair, "changed", message, values, now.place)
         if len(names) > _MOST_VARIABLES:
             message = f"{len(names) - _MOST_VARIABLES} more variables in the environment of `{now.name}`"
             yield _finding(pair, "changed", message, now.place)
 
 
-def _value(text: str | None) -> str:
-    return "not set" if text is None else f'"{text}"' if text != HIDDEN else text
+def _values(was: str | None, now: str | None) -> tuple[str, str]:
+    """Both values. If one may be secret, the other is likely a secret that is written in another way."""
+    is_hidden = HIDDEN in (was, now)
+    return _value(was, is_hidden=is_hidden), _value(now, is_hidden=is_hidden)
+
+
+def _value(text: str | None, *, is_hidden: bool) -> str:
+    return "not set" if text is None else HIDDEN if is_hidden else f'"{text}"'
 
 
 def _urls(was: RunningContainer, now: RunningContainer) -> tuple[str, str]:

@@ -73,8 +73,13 @@ _UUID = r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable may hold a secret, by its name or by the form of its value."""
-    return is_named_secret(name, value.strip()) or known_kind(value) is not None
+    """Whether a variable may hold a secret: by its name, unless it says where the secret is, or by its form.
+
+    What is shown to others is stricter than a rule: a password may be a plain word.
+    """
+    text = value.strip()
+    is_elsewhere = re.search(_KNOWN_AT_DEPLOYMENT, text) is not None or _says_where(text)
+    return known_kind(value) is not None or (_has_secret_name(name) and not is_elsewhere)
 
 
 def known_kind(value: str) -> str | None:
@@ -92,14 +97,20 @@ def _is_in(text: str, form: _Form) -> bool:
 
 def is_named_secret(name: str, value: str) -> bool:
     """Whether a variable is named like a secret and holds what looks like one."""
-    # `openaiApiKey` consists of the same words.
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
-    is_password = re.search(_PASSWORD_NAME, words) is not None
-    if not is_password and re.search(_SECRET_NAME, words) is None:
+    if not _has_secret_name(name):
         return False
     if re.search(_KNOWN_AT_DEPLOYMENT, value) or _says_where(value) or _stands_for_another(value):
         return False
-    return len(value) >= 4 if is_password else _looks_random(value)
+    return len(value) >= 4 if re.search(_PASSWORD_NAME, _words(name)) else _looks_random(value)
+
+
+def _has_secret_name(name: str) -> bool:
+    return re.search(f"{_PASSWORD_NAME}|{_SECRET_NAME}", _words(name)) is not None
+
+
+def _words(name: str) -> str:
+    """The words of a name; `openaiApiKey` consists of the same ones as `OPENAI_API_KEY`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
 def _says_where(value: str) -> bool:
