@@ -33,23 +33,19 @@ def test_every_case_that_is_there_to_be_shown_is_shown() -> None:
 
 
 @pytest.mark.parametrize("code", examples())
-def test_a_terminal_shows_all_of_an_example(code: str) -> None:
-    shown = list(examples()[code].shown())
+def test_a_terminal_shows_all_of_an_example_whose_right_side_is_yaml(code: str) -> None:
+    example = examples()[code]
+    shown = list(example.shown())
     assert len(shown) <= MOST_LINES
     assert max(map(len, shown)) <= 80
     assert all(line.isprintable() for line in shown)
+    right = side(example, RIGHT)
+    assert isinstance(yaml.safe_load(right) or {}, dict)
+    assert right != side(example, WRONG)
 
 
 def side(example: Example, mark: str) -> str:
     return "".join(f"{line[1:]}\n" for line in example.lines if line[0] in (mark, BOTH))
-
-
-@pytest.mark.parametrize("code", examples())
-def test_the_right_side_of_an_example_is_yaml_that_the_wrong_side_is_not(code: str) -> None:
-    example = examples()[code]
-    right = side(example, RIGHT)
-    assert isinstance(yaml.safe_load(right) or {}, dict)
-    assert right != side(example, WRONG)
 
 
 def test_an_example_has_the_changed_lines_below_the_keys_above_them() -> None:

@@ -51,8 +51,19 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return found
 
 
-def test_the_first_problems_are_said_and_the_others_counted(file: Path) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """How often similar words are looked for."""
+    found: list[object] = []
+    compare, slips = words._compared.__wrapped__, words.slips_among
+    monkeypatch.setattr(words, "_compared", lambda *them: found.append(them) or compare(*them))
+    monkeypatch.setattr(words, "slips_among", lambda *them: found.append(them) or slips(*them))
+    return found
+
+
+def test_the_first_problems_are_said_and_the_others_counted(file: Path, asked: list[object]) -> None:
     found = check_files([file])
+    assert 0 < len(asked) <= MOST_SUGGESTIONS
     said = [it for it in found if it.code != MANY]
     counts = [it for it in found if it.code == MANY]
     assert len(said) == MOST_SHOWN
@@ -64,14 +75,7 @@ def test_the_first_problems_are_said_and_the_others_counted(file: Path) -> None:
     )
 
 
-def test_similar_words_are_looked_for_only_so_often(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    compare, slips = words._compared.__wrapped__, words.slips_among
-    monkeypatch.setattr(words, "_compared", lambda *them: asked.append(them) or compare(*them))
-    monkeypatch.setattr(words, "slips_among", lambda *them: asked.append(them) or slips(*them))
-    check_files([file])
-    assert 0 < len(asked) <= MOST_SUGGESTIONS
-    asked.clear()
+def test_a_spec_that_is_loaded_has_as_few(file: Path, asked: list[object]) -> None:
     with pytest.raises(SpecError) as failed:
         load_spec(file, stage="s7" if "stages:" in file.read_text("utf-8") else None)
     assert len(asked) <= MOST_SUGGESTIONS

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 from support.hostile import command_in
-from support.hostile_specs import for_hostile_specs, reviewed
+from support.hostile_specs import assert_only_text, for_hostile_specs, reviewed
 from support.resolving import BASES, merged
 from support.reviews import CASES, PRICES, ROOT, all_examples, example_review
 
@@ -425,8 +425,9 @@ SHAPES = set[tuple[str, str, str]]().union(*map(shapes, HARMLESS))
 
 
 @for_hostile_specs
-def test_a_hostile_spec_is_only_text(change: dict[str, Any], name: str) -> None:
+def test_a_hostile_spec_is_only_text_in_every_format(change: dict[str, Any], name: str) -> None:
     found = reviewed(change, name)
+    assert_only_text(found)
     html = as_html(found, URL)
     assert html.isascii()
     assert tags(html) <= TAGS

@@ -62,10 +62,9 @@ def test_every_pattern_is_one_that_editors_can_compile() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
-def test_check_jsonschema_accepts_the_schema_and_every_example(spec: Path) -> None:
+def test_check_jsonschema_accepts_the_schema_and_every_example() -> None:
     program = str(Path(sys.executable).with_name("check-jsonschema"))
-    command = [program, "--schemafile", str(PUBLISHED), str(spec)]
+    command = [program, "--schemafile", str(PUBLISHED), *map(str, SPECS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from oracle.mutations import Mutation
 from oracle.rows import ROWS
 from oracle.serving import Oracle, mutated, oracle, our_errors, write
 
@@ -72,9 +71,8 @@ def test_what_triton_never_ends_loading_is_refused_by_the_checks(number: int, tm
         _judge(number, lambda: server, tmp_path)
 
 
-@pytest.mark.parametrize("row", [row for row, *_ in ROWS], ids=[row.title for row, *_ in ROWS])
-def test_each_difference_between_triton_and_the_checks_has_its_reason(row: Mutation) -> None:
-    assert row.agreed == (not row.why)
+def test_each_difference_between_triton_and_the_checks_has_its_reason() -> None:
+    assert [row.title for row, *_ in ROWS if row.agreed != (not row.why)] == []
 
 
 def test_every_error_about_what_triton_loads_is_held_against_it() -> None:

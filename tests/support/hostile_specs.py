@@ -1,5 +1,6 @@
 """Specs in which every text tries to be markup, and their reviews."""
 
+import json
 import re
 import tempfile
 from collections.abc import Callable
@@ -9,9 +10,13 @@ from typing import Any
 
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from support.hostile import TEXTS
+from support.hostile import LIVE, TEXTS, Page, by_github, by_markdown_it, command_in
 from support.resolving import BASES, merged
 
+from inferstack.cli.review import as_json
+from inferstack.cli.review.markdown import markdown
+from inferstack.cli.review.text import text
+from inferstack.problems import on_one_line
 from inferstack.review import Review, review
 
 
@@ -85,3 +90,25 @@ def reviewed(change: dict[str, Any], name: str) -> Review:
             Path(place).mkdir()
             Path(place, f"a{name}.yaml").write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
         return review("specs", "base")
+
+
+# The tags of a comment, and of its parts that are folded.
+OURS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code", "br"}
+FOLDED = {"details", "summary", "ul", "li", "pre", "blockquote"}
+
+
+def assert_only_text(found: Review) -> None:
+    """Nothing in a report, in Markdown or JSON is markup or a command that we did not write."""
+    json.loads(as_json(found))
+    in_text = text(found)
+    assert all(line == on_one_line(line) for line in in_text.splitlines())
+    made = markdown(found)
+    for printed in (in_text, made, as_json(found)):
+        assert not [line for line in re.split("[\r\n]", printed) if command_in(line)]
+    assert not [line for line in made.splitlines() if line.startswith("/")], "a quick action of GitLab"
+    for parser in (by_github, by_markdown_it):
+        page = Page(parser(made))
+        assert set(page.tags) <= OURS | FOLDED
+        assert page.attributes in ([], [("class", "language-mermaid")], [("lang", "mermaid")])
+        assert page.open == []
+        assert not [it for it in page.texts if LIVE.search(it)]

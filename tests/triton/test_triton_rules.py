@@ -34,7 +34,9 @@ def path_of(problem: Problem) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
-def test_a_wrong_model_gives_exactly_its_codes_at_their_places(case: Case, tmp_path: Path) -> None:
+def test_a_wrong_model_gives_exactly_its_codes_at_their_places_and_how_to_mend_it(
+    case: Case, tmp_path: Path
+) -> None:
     text = case.spec(wrong=True)
     found = problems(tmp_path, text)
     marks = expected(text)
@@ -48,22 +50,18 @@ def test_a_wrong_model_gives_exactly_its_codes_at_their_places(case: Case, tmp_p
             for problem in found
             if problem.code == code and path_of(problem).endswith(end) and line in (None, problem.line)
         ], (code, end, line, found)
+    for problem in of_triton(found):
+        assert problem.message
+        assert problem.fix
+        assert problem.fix != problem.message
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
 def test_the_right_model_beside_it_gives_nothing(case: Case, tmp_path: Path) -> None:
-    text = case.spec(wrong=False)
-    assert of_triton(problems(tmp_path, text)) == []
+    found = problems(tmp_path, case.spec(wrong=False))
+    assert of_triton(found) == []
     # Otherwise the rules would not even have been run.
-    assert not [problem for problem in problems(tmp_path, text) if problem.code < "IS2"]
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
-def test_every_problem_says_what_was_found_and_how_to_mend_it(case: Case, tmp_path: Path) -> None:
-    for problem in of_triton(problems(tmp_path, case.spec(wrong=True))):
-        assert problem.message
-        assert problem.fix
-        assert problem.fix != problem.message
+    assert not [problem for problem in found if problem.code < "IS2"]
 
 
 def test_every_rule_has_a_wrong_model_and_a_right_one() -> None:
