@@ -23,7 +23,7 @@ def slow(*args, **kwargs):
     return made
 def wait(request, **_):
     if "partNumber=1" not in request.url:
-        time.sleep(2)
+        time.sleep(8)
 boto3.Session = slow
 """
 LARGE = 48 << 20
