@@ -73,6 +73,8 @@ def store(aws: EmulatedAws, *templates: dict[str, Any]) -> None:
 
 @every_pair
 def test_cloudformation_does_what_was_said(aws: EmulatedAws, pair: Pair) -> None:
+    if "IS856" in pair.says:
+        pytest.skip("a new stack in another place, not an update")
     before, after = pair.specs()
     make_policies(aws, before)
     store(aws, template(before), template(after))
