@@ -121,6 +121,7 @@ def test_without_stages_there_is_one_page(repository: Repository) -> None:
     assert [it.name for it in (repository.folder / "review-pages").iterdir()] == ["review.html"]
 
 
+@pytest.mark.xfail(reason="the sentence is missing from the comment: issue 28")
 def test_what_another_version_of_inferstack_changes_is_shown(repository: Repository) -> None:
     wheel = "inferstack-0.0.1-py3-none-any.whl"
     older_version(repository.folder / wheel)
