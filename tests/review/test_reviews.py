@@ -30,6 +30,7 @@ from inferstack.updates import UPDATE_RULES
 from inferstack.updates.effects import MEANINGS, WORST_FIRST
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = "arn:aws:sagemaker:us-east-1:111122223333:model-package/net/1"
 SCHEMA = json.loads((Path(inferstack.review.__file__).parent / "review.schema.json").read_text("utf-8"))
 
 
@@ -615,3 +616,19 @@ def test_neither_value_of_a_secret_is_shown() -> None:
     [told] = [it for it in found(changed("single", before, after), "changed") if "DB_PASSWORD" in it.message]
     assert "summer" not in told.message + repr(told)
     assert "(not shown)" in repr(told)
+
+
+def test_an_image_is_of_the_region_that_was_named_whatever_ran_before() -> None:
+    """A model package has no image whose region could tell; only images that follow the deployment do."""
+    whole = yaml.safe_load(BASES["single"])
+    package = {"model": {"image": None, "model_data_url": None, "model_package_name": PACKAGE}}
+    framework = {"model": {"image": {"framework": "triton", "version": "25.09"}}}
+    for name, change in (("base", package), ("specs", framework)):
+        Path(name).mkdir()
+        write_spec(Path(name, "one.yaml"), merged(whole, change))
+    found = review("specs", "base", region="us-east-1", prices=PRICES)
+    [one] = found.endpoints
+    assert one.after is not None
+    [container] = one.after.containers
+    assert container.image is not None
+    assert ".dkr.ecr.us-east-1." in container.image

@@ -27,6 +27,8 @@ _ECR = re.compile(
     rf"(?P<repository>(?:{_HELD}|[^:@{{}}])+)(?:[:@].*)?"
 )
 _REGION = re.compile(rf"{_HOST}(?P<region>[a-z0-9-]+)\.")
+# In a text of `Fn::Sub`, or in the list of `Fn::Join`.
+_OF_ANY_REGION = re.compile(r'\.dkr\.ecr\.(?:\$\{AWS::Region\}|", ?\{"Ref": ?"AWS::Region"\})')
 
 
 class EcrImage(msgspec.Struct, frozen=True):
@@ -56,6 +58,11 @@ def region_of_images(text: str) -> str | None:
     """The region of the first Amazon ECR image in a text, if it is written out."""
     found = _REGION.search(text)
     return None if found is None else found["region"]
+
+
+def is_of_any_region(text: str) -> bool:
+    """Whether a template, as JSON text, takes an Amazon ECR image from the region that it is deployed to."""
+    return _OF_ANY_REGION.search(text) is not None
 
 
 def name_in_registry(uri: str) -> str:

@@ -383,15 +383,7 @@ def _dearer(was: Cost, now: Cost) -> Decimal | None:
 
 def _change(pair: Pair, effect: Effect, message: str, told: tuple[str, str], place: Place) -> Finding:
     before, after = told
-    return Finding(
-        effect=effect,
-        severity="info",
-        endpoints=(pair.key,),
-        message=message,
-        before=before,
-        after=after,
-        place=place,
-    )
+    return replace(_finding(pair, effect, message, place), before=before, after=after)
 
 
 # ---------------------------------------------------------------- what is new, and the rest

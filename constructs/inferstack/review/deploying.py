@@ -86,12 +86,13 @@ def as_deployed(loaded: LoadedSpec, template: PreviousTemplate, region: str | No
     framework = any(isinstance(it.image, FrameworkImage) for it in containers(loaded.spec))
     if env.get("region") is not None or not framework:
         return loaded
-    if template.image_region is None:
+    if template.is_of_any_region:
         account = loaded.spec.account
         return replace(
             loaded, spec=replace(loaded.spec, env=Environment(account=account) if account else None)
         )
-    return ruled(in_place(loaded, None, template.image_region if region is None else region))
+    where = template.image_region if region is None else region
+    return loaded if where is None else ruled(in_place(loaded, None, where))
 
 
 def not_ours(templates: Iterable[PreviousTemplate]) -> Iterator[Problem]:

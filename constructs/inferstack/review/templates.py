@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from inferstack.catalog.images import region_of_images
+from inferstack.catalog.images import is_of_any_region, region_of_images
 from inferstack.catalog.resource_types import COMPONENT_TYPE, ENDPOINT_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Resources
@@ -66,10 +66,19 @@ class PreviousTemplate(msgspec.Struct, frozen=True):
 
     @property
     def image_region(self) -> str | None:
-        """The region that the images are taken from; None where they are looked up at deployment."""
+        """The region that the images are taken from; None where none is written out."""
+        return region_of_images(self._what_runs())
+
+    @property
+    def is_of_any_region(self) -> bool:
+        """Whether images are looked up at deployment, in the region that the stack goes to."""
+        return is_of_any_region(self._what_runs())
+
+    def _what_runs(self) -> str:
         types = (MODEL_TYPE, COMPONENT_TYPE)
-        parts = [it for name in types for it in deployed.of_type(self.resources, name).values()]
-        return region_of_images(deployed.shown(parts))
+        return deployed.shown(
+            [it for name in types for it in deployed.of_type(self.resources, name).values()]
+        )
 
 
 def read_template(path: Path) -> PreviousTemplate:
