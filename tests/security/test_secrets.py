@@ -203,6 +203,8 @@ def test_a_reference_that_cannot_be_resolved_is_an_error(reference: str, found: 
         ("API_TOKEN", "abc", True),
         ("DB_PASSWORD", "x", True),
         ("apiKey", "plain words", True),
+        ("DB_PASSWORD", "summer/rain", True),
+        ("DB_PASSWORD", "summer-${parameter:Year}", True),
         ("API_TOKEN", "{{resolve:secretsmanager:token}}", False),
         ("API_TOKEN", "${parameter:Token}", False),
         ("TOKEN_SECRET", "arn:aws:secretsmanager:us-east-1:111122223333:secret:token", False),
