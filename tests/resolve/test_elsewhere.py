@@ -163,7 +163,7 @@ def test_invokers_may_do_what_grant_invoke_grants(resolve: Resolved) -> None:
     assert (invoke["Action"], invoke["Resource"]) == ([*INVOKE], [{"Ref": "Endpoint"}, {"Ref": component}])
     assert (token["Action"], token["Resource"]) == ([CALL_WITH_TOKEN], ["*"])
     assert policy["Roles"] == ["web"]
-    assert policy["Description"] == "Allows invoking the SageMaker endpoint shared"
+    assert policy["Description"] == "Allows invoking the SageMaker endpoint of this stack"
     assert template["Outputs"]["InvokerPolicyArn"]["Value"] == {"Ref": "InvokerPolicy"}
 
 

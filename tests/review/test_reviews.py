@@ -337,12 +337,16 @@ RULE = {"metric": "CPUUtilization", "threshold": "80 %", "evaluation_periods": 5
         ({}, {"period": 300}, "it waits longer"),
         ({"treat_missing_data": "breaching"}, {}, "missing data no longer counts as bad"),
         ({}, {"treat_missing_data": "breaching"}, None),
-        ({"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, {}, "it no longer notifies arn:aws:sns"),
+        (
+            {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]},
+            {},
+            "the alarm on CPUUtilization: `arn:aws:sns:us-east-1:111122223333:a` → nobody",
+        ),
         ({}, {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]}, None),
         (
             {"actions": ["arn:aws:sns:us-east-1:111122223333:a"]},
             {"actions": ["arn:aws:sns:us-east-1:111122223333:a"], "actions_enabled": False},
-            "its actions are turned off",
+            "a`, but its actions are turned off",
         ),
         (
             {"comparison_operator": "LessThanThreshold"},
@@ -362,7 +366,7 @@ def test_an_alarm_that_comes_later_or_tells_fewer_is_loosened(
     one, other = ({"alarms": {"defaults": False, "rules": [{**RULE, **it}]}} for it in (before, after))
     reviewed = changed("single", one, other)
     loosened = found(reviewed, "alarms-loosened")
-    assert [said in it.message for it in loosened] == ([] if said is None else [True])
+    assert [said in it.sentence for it in loosened] == ([] if said is None else [True])
     assert [it.effect for it in reviewed.findings if it.severity == "warning" and it.code is None] == (
         [] if said is None else ["alarms-loosened"]
     )

@@ -1,5 +1,6 @@
 """The alarms of a template in plain words, and which of them an update loosens."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,8 +13,9 @@ from inferstack.endpoint.deployed import Properties, entries, mapping, shown
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.rollout import alarms_that_roll_back
-from inferstack.endpoint.stack import Stack
+from inferstack.endpoint.stack import Stack, readable
 from inferstack.problems.words import listed
+from inferstack.texts.alarm_rules import change_of_rule
 
 
 class Alarm(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,10 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     """All of it in words."""
     actions: int
     """How many topics or other actions it calls when it goes off."""
+    recipients: tuple[str, ...]
+    """What it notifies or triggers when it goes off."""
+    is_muted: bool
+    """Whether its actions are turned off."""
     rolls_back: bool = False
     """Whether it rolls an update back."""
     place: Place
@@ -48,6 +54,8 @@ MOVES = {
     "LessThanThreshold": "falls below",
     "LessThanOrEqualToThreshold": "falls to",
 }
+OTHER_ALARMS = "other alarms"
+"""What a composite alarm is on."""
 _PARTS = ("InferenceComponentName", "ContainerName", "VariantName", "EndpointName")
 """Dimensions that name what is watched, the most telling first."""
 
@@ -62,19 +70,35 @@ def _alarms(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Alarm]:
         if not scales(stack, alarm):
             yield _alarm(stack, logical_id, alarm, fleets)
     for logical_id, alarm in stack.of_type(COMPOSITE_ALARM_TYPE).items():
-        rule = shown(alarm.get("AlarmRule"))
+        rule = _rule(stack, alarm)
         yield Alarm(
             logical_id=logical_id,
             rolls_back=logical_id in alarms_that_roll_back(stack),
             of="several alarms",
-            metric="other alarms",
+            metric=OTHER_ALARMS,
             threshold="",
             when=rule,
             notifies=_notifies(alarm),
             sentence=f"{rule}; {_notifies(alarm)}",
             actions=len(entries(alarm.get("AlarmActions"))),
+            recipients=_recipients(alarm),
+            is_muted=_is_muted(alarm),
             place=stack.place_of(logical_id, ()),
         )
+
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z0-9]+)(?:\.Arn)?\}")
+
+
+def _rule(stack: Stack, alarm: Properties) -> str:
+    """The expression of a composite alarm, with what the alarms of the stack watch in place of their ids."""
+    known = stack.of_type(ALARM_TYPE)
+
+    def title(found: re.Match[str]) -> str:
+        one = known.get(found[1])
+        return found[0] if one is None else f"{metric_name(one)} of {part_of(one)}"
+
+    return _REFERENCE.sub(title, shown(alarm.get("AlarmRule")))
 
 
 def scales(stack: Stack, alarm: Properties) -> bool:
@@ -101,6 +125,8 @@ def _alarm(stack: Stack, logical_id: str, alarm: Properties, fleets: tuple[Fleet
         notifies=_notifies(alarm),
         sentence=f"{watched(alarm)} {when}; {_notifies(alarm)}",
         actions=len(entries(alarm.get("AlarmActions"))),
+        recipients=_recipients(alarm),
+        is_muted=_is_muted(alarm),
         place=stack.place_of(logical_id, ("Threshold",)),
     )
 
@@ -185,9 +211,17 @@ def _for(stack: Stack, alarm: Properties) -> str:
     return str(patience(stack, alarm) or "")
 
 
+def _recipients(alarm: Properties) -> tuple[str, ...]:
+    return tuple(map(readable, entries(alarm.get("AlarmActions"))))
+
+
+def _is_muted(alarm: Properties) -> bool:
+    return alarm.get("ActionsEnabled") is False
+
+
 def _notifies(alarm: Properties) -> str:
-    count = len(entries(alarm.get("AlarmActions")))
-    if not count or alarm.get("ActionsEnabled") is False:
+    count = len(_recipients(alarm))
+    if not count or _is_muted(alarm):
         return "notifies nobody"
     return "notifies 1 recipient" if count == 1 else f"notifies {count} recipients"
 
@@ -221,8 +255,11 @@ def parts_of(alarms: Iterable[Alarm], *, quote: str = "`") -> str:
 
 
 def loosened(before: tuple[Stack, Properties], after: tuple[Stack, Properties]) -> Iterator[str]:
-    """In which ways an alarm goes off later than before, or tells fewer; nothing if it does not."""
+    """In which ways an alarm goes off later than before, or never; nothing if it does not."""
     (old_stack, old), (new_stack, new) = before, after
+    if "AlarmRule" in new:
+        yield from _rule_loosened(shown(old.get("AlarmRule")), shown(new["AlarmRule"]))
+        return
     moved = (old_stack.number(old.get("Threshold")), new_stack.number(new.get("Threshold")))
     if None not in moved and _is_looser(*moved, str(new.get("ComparisonOperator"))):  # type: ignore[arg-type]
         yield "its threshold is looser"
@@ -233,7 +270,14 @@ def loosened(before: tuple[Stack, Properties], after: tuple[Stack, Properties]) 
         yield "it waits longer"
     if old.get("TreatMissingData") == "breaching" != new.get("TreatMissingData"):
         yield "missing data no longer counts as bad"
-    yield from _told_less(old, new)
+
+
+def _rule_loosened(before: str, after: str) -> Iterator[str]:
+    change = change_of_rule(before, after)
+    if change is None and before != after:
+        yield "its rule changes, and whether it is looser is not known"
+    elif change is not None and change.is_looser:
+        yield "it can never go off" if change.is_never_true else "it no longer goes off in some cases"
 
 
 def _is_looser(old: float, new: float, operator: str) -> bool:
@@ -264,12 +308,3 @@ def _never_reached(stack: Stack, alarm: Properties, threshold: float | None) -> 
 
 def _lasts(patience: Patience) -> int:
     return patience.bad * patience.period
-
-
-def _told_less(old: Properties, new: Properties) -> Iterator[str]:
-    said = [map(shown, entries(it.get("AlarmActions"))) for it in (old, new)]
-    gone = set(said[0]) - set(said[1])
-    if new.get("ActionsEnabled") is False and old.get("ActionsEnabled") is not False:
-        yield "its actions are turned off"
-    elif gone:
-        yield f"it no longer notifies {', '.join(sorted(gone))}"

@@ -6,6 +6,7 @@ from inferstack.catalog.instances import InstanceType
 from inferstack.endpoint.counts import Counts, Level
 from inferstack.endpoint.packing import Room
 from inferstack.endpoint.place import Place
+from inferstack.problems.words import listed
 
 
 class Needs(msgspec.Struct, frozen=True):
@@ -18,6 +19,14 @@ class Needs(msgspec.Struct, frozen=True):
     host_memory_mib: float
     """Memory of the host, not of its GPUs, in MiB."""
 
+    def __str__(self) -> str:
+        amounts = (
+            (self.accelerators, accelerators_text(self.accelerators)),
+            (self.vcpus, f"{self.vcpus:g} vCPUs"),
+            (self.host_memory_mib, f"{self.host_memory_mib / 1024:,.4g} GiB host memory"),
+        )
+        return listed([text for amount, text in amounts if amount], last="and", quote="") or "nothing"
+
     @classmethod
     def of(cls, room: Room) -> "Needs":
         """The same amounts as plain numbers."""
@@ -27,6 +36,11 @@ class Needs(msgspec.Struct, frozen=True):
     def room(self) -> Room:
         """The same amounts as exact shares."""
         return Room.of(self.accelerators, self.vcpus, self.host_memory_mib)
+
+
+def accelerators_text(count: float) -> str:
+    """A number of accelerators: `1 accelerator`."""
+    return "1 accelerator" if count == 1 else f"{count:g} accelerators"
 
 
 def room_of(host: InstanceType) -> Room:

@@ -9,7 +9,7 @@ from inferstack.catalog.resource_types import CONFIG_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
 from inferstack.endpoint.place import Place
-from inferstack.endpoint.stack import Stack, readable
+from inferstack.endpoint.stack import Stack
 from inferstack.texts.secrets import is_secret
 
 
@@ -37,21 +37,35 @@ class RunningContainer(msgspec.Struct, frozen=True, kw_only=True):
 _DIGEST = re.compile(r"(?<![0-9a-z])sha256-([0-9a-f]{16})(?=\.tar\.gz$|/$)")
 
 
+def environments(stack: Stack) -> dict[str, Properties]:
+    """The environment variables of every container, by its name, as they are written: to compare, not to
+    show.
+    """
+    return {
+        name: mapping(it.get("Environment")) for name, it, _ in (*_in_models(stack), *_in_components(stack))
+    }
+
+
 def containers(stack: Stack) -> tuple[RunningContainer, ...]:
     """Every container: of models first, then of components; then models that exist already."""
-    return (*_of_models(stack), *_of_components(stack), *_existing(stack))
+    made = (*_in_models(stack), *_in_components(stack))
+    return (*(_container(stack, *it) for it in made), *_existing(stack))
 
 
-def _of_models(stack: Stack) -> Iterator[RunningContainer]:
+_Container = tuple[str, Properties, tuple[str, PropertyPath]]
+"""Name, properties, and where they are."""
+
+
+def _in_models(stack: Stack) -> Iterator[_Container]:
     for logical_id, model in stack.of_type(MODEL_TYPE).items():
         if "PrimaryContainer" in model:
             primary = mapping(model["PrimaryContainer"])
-            yield _container(stack, logical_id, primary, (logical_id, ("PrimaryContainer",)))
+            yield logical_id, primary, (logical_id, ("PrimaryContainer",))
         several = [mapping(it) for it in entries(model.get("Containers"))]
         for index, it in enumerate(several):
             name = shown(it.get("ContainerHostname", f"container-{index + 1}"))
             title = f"{logical_id}, {name}" if len(several) > 1 else logical_id
-            yield _container(stack, title, it, (logical_id, ("Containers", index)))
+            yield title, it, (logical_id, ("Containers", index))
 
 
 def _existing(stack: Stack) -> Iterator[RunningContainer]:
@@ -63,20 +77,9 @@ def _existing(stack: Stack) -> Iterator[RunningContainer]:
                 image=None,
                 weights=None,
                 digest=None,
-                model=_as_written(stack, value),
+                model=stack.readable(value),
                 place=stack.place_of(*at),
             )
-
-
-def _as_written(stack: Stack, name: object) -> str:
-    """A model's name, or where a deployment finds it."""
-    match name:
-        case {"Ref": str() as parameter}:
-            stored = mapping(mapping(stack.sections.get("Parameters")).get(parameter))
-            is_stored = shown(stored.get("Type")).startswith("AWS::SSM::Parameter::Value")
-            return f"${{ssm:{shown(stored.get('Default'))}}}" if is_stored else f"${{parameter:{parameter}}}"
-        case _:
-            return readable(name)
 
 
 def _named_by_variants(stack: Stack) -> Iterator[tuple[str, object, tuple[str, PropertyPath]]]:
@@ -106,11 +109,10 @@ def _is_made(stack: Stack, name: object) -> bool:
             return False
 
 
-def _of_components(stack: Stack) -> Iterator[RunningContainer]:
+def _in_components(stack: Stack) -> Iterator[_Container]:
     for title, specification, (logical_id, path) in _specifications(stack):
         if "Container" in specification:
-            container = mapping(specification["Container"])
-            yield _container(stack, title, container, (logical_id, (*path, "Container")))
+            yield title, mapping(specification["Container"]), (logical_id, (*path, "Container"))
 
 
 def _specifications(stack: Stack) -> Iterator[tuple[str, Properties, tuple[str, PropertyPath]]]:
@@ -142,15 +144,15 @@ def _at(properties: Properties, path: PropertyPath) -> Properties:
 def _container(
     stack: Stack, name: str, container: Properties, at: tuple[str, PropertyPath]
 ) -> RunningContainer:
-    url = weights_of(container)
+    url = weights_of(stack, container)
     image, package = container.get("Image"), container.get("ModelPackageName")
     return RunningContainer(
         name=name,
-        image=None if image is None else readable(image),
+        image=None if image is None else stack.readable(image),
         weights=url,
         digest=_digest(url, stack.digests),
         model_package=None if package is None else shown(package),
-        environment=dict(_environment(container)),
+        environment=dict(_environment(stack, container)),
         place=stack.place_of(*at),
     )
 
@@ -159,13 +161,13 @@ HIDDEN = "(not shown)"
 """Takes the place of a value that may be secret."""
 
 
-def _environment(container: Properties) -> Iterator[tuple[str, str]]:
+def _environment(stack: Stack, container: Properties) -> Iterator[tuple[str, str]]:
     for name, value in mapping(container.get("Environment")).items():
-        text = readable(value)
+        text = stack.readable(value)
         yield shown(name), HIDDEN if is_secret(shown(name), text) else text
 
 
-def weights_of(container: Properties) -> str | None:
+def weights_of(stack: Stack, container: Properties) -> str | None:
     """The URL of the model files, under whichever key."""
     source = mapping(mapping(container.get("ModelDataSource")).get("S3DataSource")).get("S3Uri")
     found = next(
@@ -176,7 +178,7 @@ def weights_of(container: Properties) -> str | None:
         ),
         None,
     )
-    return None if found is None else readable(found)
+    return None if found is None else stack.readable(found)
 
 
 def _digest(url: str | None, known: tuple[str, ...]) -> str | None:

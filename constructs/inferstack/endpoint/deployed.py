@@ -182,6 +182,14 @@ def _targets(resources: Resources, form: re.Pattern[str]) -> Iterator[tuple[str,
             yield found[1], properties
 
 
+def scheduled_limits(target: Properties) -> list[Properties]:
+    """The limits that scheduled actions of a target set; none while it suspends them."""
+    if mapping(target.get("SuspendedState")).get("ScheduledScalingSuspended") is True:
+        return []
+    actions = map(mapping, entries(target.get("ScheduledActions")))
+    return [mapping(it.get("ScalableTargetAction")) for it in actions]
+
+
 def references(value: Any) -> dict[str, None]:
     """Logical ids that a value refers to, in order of appearance."""
     return dict.fromkeys(_referred(value))

@@ -75,7 +75,9 @@ def _written(spec: ModelSpec, variant: Variant, *, is_shadow: bool) -> WrittenVa
 
 def limits(scaling: Autoscaling) -> CapacityLimits:
     """What a scaling target allows at any time, scheduled actions included."""
-    actions = [it.scalable_target_action for it in scaling.scheduled_actions or ()]
+    suspended = scaling.suspended_state
+    is_off = suspended is not None and suspended.scheduled_scaling_suspended
+    actions = [it.scalable_target_action for it in (() if is_off else scaling.scheduled_actions or ())]
     lows = [scaling.min_capacity, *(it.min_capacity for it in actions if it.min_capacity is not None)]
     highs = [scaling.max_capacity, *(it.max_capacity for it in actions if it.max_capacity is not None)]
     return CapacityLimits.over_time([*map(_known, lows)], [*map(_known, highs)])

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog.resource_types import CONFIG_TYPE, DASHBOARD_TYPE
-from inferstack.endpoint import cost, deployed
+from inferstack.endpoint import cost, deployed, destinations
 from inferstack.endpoint.alarms import Alarm, alarms
 from inferstack.endpoint.capacity import with_copies
 from inferstack.endpoint.components import Component, Needs
@@ -21,8 +21,7 @@ from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import Protection, protections
 from inferstack.endpoint.rollout import rollouts
 from inferstack.endpoint.scaling import Scaling, scalings
-from inferstack.endpoint.stack import Stack, readable
-from inferstack.problems.words import listed
+from inferstack.endpoint.stack import Stack
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +57,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """Network, encryption, access, and how updates roll out and back."""
     capture: str | None
     """What is captured of requests and responses, and where to; none if nothing is."""
+    asynchronous: str | None
+    """Where asynchronous responses go; none for other endpoints."""
     cost: Cost
     """What all its instances cost."""
     resources: int
@@ -99,25 +100,13 @@ def picture_of(stack: Stack, identity: Identity, prices: Prices) -> Picture:
         alarms=alarms(stack, whole),
         permissions=permissions(stack),
         protections=(*protections(stack), *rollouts(stack)),
-        capture=_capture(stack),
+        capture=destinations.capture(stack),
+        asynchronous=destinations.asynchronous(stack),
         cost=cost.together([fleet.cost for fleet in whole if fleet.cost is not None]),
         resources=len(stack.resources),
         dashboards=len(stack.of_type(DASHBOARD_TYPE)),
         place=identity.place,
     )
-
-
-def _capture(stack: Stack) -> str | None:
-    """https://docs.aws.amazon.com/sagemaker/latest/dg/model-monitor-data-capture.html"""
-    capture = mapping(deployed.config(stack.resources).get("DataCaptureConfig"))
-    if not capture or capture.get("EnableCapture", True) is not True:
-        return None
-    share = stack.number(capture.get("InitialSamplingPercentage"))
-    modes = {"Input": "requests", "Output": "responses", "InputAndOutput": "requests and responses"}
-    options = [mapping(it).get("CaptureMode") for it in entries(capture.get("CaptureOptions"))]
-    what = listed([modes.get(shown(it), shown(it)) for it in options], last="and", quote="") or "nothing"
-    much = "an unknown share" if share is None else f"{share:g} %"
-    return f"{much} of {what} to {readable(capture.get('DestinationS3Uri'))}"
 
 
 def _costed(fleet: Fleet, prices: Prices) -> Fleet:
@@ -167,11 +156,9 @@ def _variant(
 
 def limits(stack: Stack, target: Properties) -> CapacityLimits:
     """What a scaling target allows at any time, scheduled actions included."""
-    actions = [
-        mapping(mapping(it).get("ScalableTargetAction")) for it in entries(target.get("ScheduledActions"))
-    ]
+    limits = (target, *deployed.scheduled_limits(target))
     lows, highs = (
-        [stack.count(it.get(key)) for it in (target, *actions) if it is target or key in it]
+        [stack.count(it.get(key)) for it in limits if it is target or key in it]
         for key in ("MinCapacity", "MaxCapacity")
     )
     return CapacityLimits.over_time(lows, highs)

@@ -162,9 +162,9 @@ def _in_words(statement: Properties, actions: tuple[str, ...], resources: tuple[
     return f"{few(actions)} on {few(resources)}"
 
 
-def few(names: tuple[str, ...]) -> str:
-    """Names of resources or actions, shortened: the first ones, and how many more."""
-    shown_ = list(dict.fromkeys(map(named, names)))
+def few(names: tuple[str, ...], *, whole: bool = False) -> str:
+    """Names of resources or actions: the first ones, and how many more. ARNs are shortened, or whole."""
+    shown_ = list(dict.fromkeys(names if whole else map(named, names)))
     first = [f"`{it}`" if it != "everything" else it for it in shown_[:_MOST_SHOWN]]
     more = len(shown_) - len(first)
     return listed([*first, *([f"{more} more"] if more else [])], last="and", quote="")
@@ -228,8 +228,8 @@ def _conditions(condition: Properties) -> list[str]:
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """Actions on a resource that were not allowed, or not without this condition; ``instead`` of others, if
-    the same statement loses as much.
+    """Actions on a resource that were not allowed, or not without this condition; ``instead`` of others in
+    the same place, if the same statement loses as much.
     """
 
     who: str
@@ -252,14 +252,36 @@ def gains(before: Stack, after: Stack) -> list[Gain]:
     return [_gain(those, lost, gained) for those in groups.values()]
 
 
+WITH_CONTAINERS = frozenset({"ReadModelFiles", "ListModelFiles", "PullImage"})
+"""Statements about files and images: what they may reach now is reported where it runs."""
+
+
+def _home(resource: str) -> str:
+    """What a resource belongs to: its bucket, or its account in a service."""
+    _, _, service, _, account, name = _arn_parts(resource)
+    return name.partition("/")[0] if service == "s3" else f"{service} {account}"
+
+
+def account_of(arn: str) -> str:
+    """The account in an ARN; empty where it has none."""
+    return _arn_parts(arn)[4]
+
+
+def _arn_parts(arn: str) -> list[str]:
+    parts = _PSEUDO.sub(r"\1", arn).split(":", 5)
+    return parts if len(parts) == 6 else ["", "", "", "", "", arn]
+
+
 def _gain(those: list[Right], lost: list[Right], gained: list[Right]) -> Gain:
-    """Swapped for something else if a statement that is made here gains no more than it loses, and no
-    pattern.
+    """Swapped for something else in the same place if a statement that is made here gains no more than it
+    loses, and no pattern.
     """
     first, actions = those[0], tuple(it.action for it in those)
     gone = [it for it in lost if (it.who, it.sid) == (first.who, first.sid)]
     come = [it for it in gained if (it.who, it.sid) == (first.who, first.sid)]
-    is_swap = first.sid in _WORDS and len(come) <= len(gone) and _stars(come) <= _stars(gone)
+    homes = {_home(it.resource) for it in gone}
+    stays = first.sid in WITH_CONTAINERS or homes.issuperset(_home(it.resource) for it in come)
+    is_swap = first.sid in _WORDS and stays and len(come) <= len(gone) and _stars(come) <= _stars(gone)
     instead = tuple(dict.fromkeys(it.resource for it in gone)) if is_swap else ()
     return Gain(first.who, first.sid, actions, first.resource, first.condition, instead)
 

@@ -15,7 +15,7 @@ from inferstack.catalog.resource_types import (
 )
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
 from inferstack.endpoint.place import Place
-from inferstack.endpoint.stack import Stack, readable
+from inferstack.endpoint.stack import Stack
 from inferstack.format.logical_ids import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.problems.words import listed
 
@@ -33,6 +33,8 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
     """Whether there is any protection that the spec asks for."""
     by: tuple[str, ...] = ()
     """What protects it, where that can be fewer: the alarms that roll an update back."""
+    seconds: tuple[float, ...] = ()
+    """How long it protects, where that can be shorter: each wait in which alarms can stop an update."""
     place: Place
     """Where the spec has it."""
 
@@ -49,7 +51,7 @@ def _networks(stack: Stack) -> Iterator[Protection]:
     for logical_id, properties in _hosts(stack):
         vpc, place = mapping(properties.get("VpcConfig")), stack.place_of(logical_id, ("VpcConfig",))
         isolated = properties.get("EnableNetworkIsolation") is True
-        said = f"`{logical_id}` is {_vpc(vpc, isolated=isolated)}"
+        said = f"`{logical_id}` is {_vpc(stack, vpc, isolated=isolated)}"
         yield Protection(
             topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place
         )
@@ -71,15 +73,16 @@ def _hosts(stack: Stack) -> Iterator[tuple[str, Properties]]:
         yield logical_id, config
 
 
-def _vpc(vpc: Properties, *, isolated: bool) -> str:
+_VPC = ("Subnets", "SecurityGroupIds")
+
+
+def _vpc(stack: Stack, vpc: Properties, *, isolated: bool) -> str:
     if not vpc:
         return "in no VPC" + ("" if isolated else ": SageMaker's own network leads to the internet")
-    subnets, groups = entries(vpc.get("Subnets")), entries(vpc.get("SecurityGroupIds"))
-    return f"in a VPC: {_counted(subnets, 'subnet')}, {_counted(groups, 'security group')}"
-
-
-def _counted(found: list[object], noun: str) -> str:
-    return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"
+    subnets, groups = (
+        listed([*map(stack.readable, entries(vpc.get(key)))], last="and", quote="") for key in _VPC
+    )
+    return f"in a VPC: {subnets}; with {groups}"
 
 
 # ---------------------------------------------------------------- encryption
@@ -88,6 +91,8 @@ def _counted(found: list[object], noun: str) -> str:
 def _encryption(stack: Stack) -> Iterator[Protection]:
     logical_id, config = stack.first(CONFIG_TYPE)
     capture = mapping(config.get("DataCaptureConfig"))
+    # What is not captured needs no key.
+    capture = {} if capture.get("EnableCapture") is False else capture
     output = mapping(mapping(config.get("AsyncInferenceConfig")).get("OutputConfig"))
     found: list[tuple[str, Properties, PropertyPath, bool]] = [("volumes", config, ("KmsKeyId",), True)]
     found.append(("captured data", capture, ("DataCaptureConfig", "KmsKeyId"), bool(capture)))
@@ -96,7 +101,7 @@ def _encryption(stack: Stack) -> Iterator[Protection]:
     for about, block, path, is_there in found:
         key = block.get("KmsKeyId")
         if is_there:
-            said = "AWS's own keys" if key is None else f"the key `{readable(key)}`"
+            said = "AWS's own keys" if key is None else f"the key `{stack.readable(key)}`"
             place = stack.place_of(logical_id, path)
             sentence = f"{about} encrypted with {said}"
             yield Protection(
@@ -112,6 +117,7 @@ def _access(stack: Stack) -> Iterator[Protection]:
     place = stack.place_of(logical_id, ())
     who = "requests need IAM's right to invoke the endpoint"
     yield Protection(topic="access", about="requests", sentence=who, is_on=True, place=place)
+    yield from _shells(stack)
     yield from _invokers(stack)
     for bucket_id, bucket in stack.of_type(BUCKET_TYPE).items():
         block = mapping(bucket.get("PublicAccessBlockConfiguration"))
@@ -119,6 +125,21 @@ def _access(stack: Stack) -> Iterator[Protection]:
         said = "the bucket refuses public access" if closed else "the bucket may be made public"
         at = stack.place_of(bucket_id, ())
         yield Protection(topic="access", about=f"{bucket_id}", sentence=said, is_on=closed, place=at)
+
+
+def _shells(stack: Stack) -> Iterator[Protection]:
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"""
+    logical_id, config = stack.first(CONFIG_TYPE)
+    variants = map(mapping, entries(config.get("ProductionVariants")))
+    opened = [shown(it.get("VariantName")) for it in variants if it.get("EnableSSMAccess") is True]
+    said = f"Session Manager can open a shell in the containers of {listed(opened, last='and')}"
+    yield Protection(
+        topic="access",
+        about="shells",
+        sentence=said if opened else "nobody can open a shell in its containers",
+        is_on=not opened,
+        place=stack.place_of(logical_id, ("ProductionVariants",)),
+    )
 
 
 def _invokers(stack: Stack) -> Iterator[Protection]:
@@ -135,10 +156,16 @@ def _invokers(stack: Stack) -> Iterator[Protection]:
         place = stack.place_of(INVOKER_ROLE, ())
         yield Protection(topic="access", about="invokers", sentence=said, is_on=not anyone, place=place)
     elif policy is not None:
-        names = [shown(it) for it in entries(policy.get("Roles"))]
+        names = invoking_roles(stack)
         said = f"{listed(names, last='and')} may invoke it" if names else "a policy allows invoking it"
         place = stack.place_of(INVOKER_POLICY, ())
         yield Protection(topic="access", about="invokers", sentence=said, is_on=True, place=place)
+
+
+def invoking_roles(stack: Stack) -> list[str]:
+    """Roles from elsewhere that may invoke the endpoint."""
+    policy = stack.of_type(MANAGED_POLICY_TYPE).get(INVOKER_POLICY, {})
+    return [shown(it) for it in entries(policy.get("Roles")) if it != {"Ref": INVOKER_ROLE}]
 
 
 def principals(role: Properties) -> list[str]:
@@ -157,9 +184,10 @@ def principals(role: Properties) -> list[str]:
 def lowered(
     before: tuple[Protection, ...], after: tuple[Protection, ...]
 ) -> Iterator[tuple[Protection, Protection]]:
-    """Protections that are gone, or by fewer, before and after."""
+    """Protections that are gone, by fewer, or for a shorter time, before and after."""
     for old, new in _same(before, after):
-        if (old.is_on and not new.is_on) or not set(old.by) <= set(new.by):
+        is_shorter = any(was > now for was, now in zip(old.seconds, new.seconds, strict=False))
+        if (old.is_on and not new.is_on) or not set(old.by) <= set(new.by) or is_shorter:
             yield old, new
 
 

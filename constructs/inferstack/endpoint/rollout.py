@@ -42,6 +42,7 @@ def _of_components(stack: Stack) -> Iterator[Protection]:
 
 
 def _both(stack: Stack, logical_id: str, what: str, config: Properties, gradual: str) -> Iterator[Protection]:
+    """How an update goes forward, and how it goes back."""
     place = stack.place_of(logical_id, ("DeploymentConfig",))
     yield Protection(
         topic="updates",
@@ -51,15 +52,42 @@ def _both(stack: Stack, logical_id: str, what: str, config: Properties, gradual:
         place=place,
     )
     alarms = tuple(_alarms(stack, config))
-    back = f"rolls back if {listed(alarms, quote='')} goes off" if alarms else "is rolled back by no alarm"
+    waits = _waits(stack, config) if alarms else ()
+    back = "is rolled back by no alarm"
+    if alarms:
+        how = f"{_watched(waits)}{_batches_back(stack, config)}"
+        back = f"rolls back if {listed(alarms, quote='')} goes off{how}"
     yield Protection(
         topic="updates",
         about=f"{what}, {ROLLBACK}",
         sentence=f"an update of {what} {back}",
         is_on=bool(alarms),
         by=alarms,
+        seconds=waits,
         place=place,
     )
+
+
+def _waits(stack: Stack, config: Properties) -> tuple[float, float]:
+    """Seconds for which alarms are watched at each step and after the last one; 0 where that is not known."""
+    blue_green = mapping(config.get("BlueGreenUpdatePolicy"))
+    shifts = mapping(config.get("RollingUpdatePolicy")) or mapping(
+        blue_green.get("TrafficRoutingConfiguration")
+    )
+    found = (shifts.get("WaitIntervalInSeconds"), blue_green.get("TerminationWaitInSeconds"))
+    at_each, afterwards = (stack.number(it) or 0.0 for it in found)
+    return at_each, afterwards
+
+
+def _watched(waits: tuple[float, ...]) -> str:
+    words = ("{} at each step", "{} after the last one")
+    said = [text.format(minutes(wait)) for text, wait in zip(words, waits, strict=False) if wait]
+    return f", watched for {' and '.join(said)}" if said else ""
+
+
+def _batches_back(stack: Stack, config: Properties) -> str:
+    size = mapping(config.get("RollingUpdatePolicy")).get("RollbackMaximumBatchSize")
+    return "" if size is None else f", in batches of {_size(stack, size)}"
 
 
 def _of_fleet(stack: Stack, config: Properties) -> str:

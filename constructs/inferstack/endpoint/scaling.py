@@ -6,12 +6,13 @@ import msgspec
 
 from inferstack.catalog.resource_types import ALARM_TYPE, SCALING_POLICY_TYPE, TARGET_TYPE
 from inferstack.endpoint import alarms, deployed, units
-from inferstack.endpoint.counts import between
+from inferstack.endpoint.counts import UNKNOWN, between
 from inferstack.endpoint.deployed import Properties, entries, mapping, references, shown
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
 from inferstack.facts.scaling import WHAT
+from inferstack.problems.words import listed
 
 
 class Scaling(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,10 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     """The maximum; none if only the deployment knows it."""
     aims: tuple[str, ...]
     """What adds and removes them, in words."""
+    schedule: tuple[str, ...] = ()
+    """Scheduled changes of the limits, in words."""
+    suspended: tuple[str, ...] = ()
+    """What the spec suspends: adding, removing, the schedule."""
     sentence: str
     """All of it in words."""
     place: Place
@@ -55,16 +60,63 @@ def _targets(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
         name = next((name for known in names for name, it in known.items() if it is target), None)
         unit = WHAT.get(str(target.get("ScalableDimension")), "capacity")
         low, high = (stack.count(target.get(key)) for key in ("MinCapacity", "MaxCapacity"))
-        aims = tuple(_aims(stack, logical_id, target, fleets))
+        aims = tuple(_aims(stack, logical_id, fleets))
+        schedule = tuple(_scheduled(stack, it, unit) for it in map(mapping, _actions(target)))
+        suspended = suspended_in(target)
         yield Scaling(
             of=shown(target.get("ResourceId")) if name is None else name,
             unit=unit,
             min_capacity=low,
             max_capacity=high,
             aims=aims,
-            sentence=", ".join((between(low, high, unit), *aims)),
+            schedule=schedule,
+            suspended=suspended,
+            sentence=_sentence((between(low, high, unit), *aims), schedule, suspended),
             place=stack.place_of(logical_id, ()),
         )
+
+
+_SUSPENDED = {
+    "DynamicScalingOutSuspended": "adding",
+    "DynamicScalingInSuspended": "removing",
+    "ScheduledScalingSuspended": "the schedule",
+}
+
+
+def suspended_in(target: Properties) -> tuple[str, ...]:
+    """What a target suspends: adding, removing, the schedule."""
+    state = mapping(target.get("SuspendedState"))
+    return tuple(what for key, what in _SUSPENDED.items() if state.get(key) is True)
+
+
+def _actions(target: Properties) -> list[object]:
+    return entries(target.get("ScheduledActions"))
+
+
+def _scheduled(stack: Stack, action: Properties, unit: str) -> str:
+    """A scheduled change: `cron(0 8 ? * MON-FRI *) in Europe/Berlin: 2 to 8 instances`."""
+    limits = mapping(action.get("ScalableTargetAction"))
+    low, high = (stack.count(limits.get(key)) for key in ("MinCapacity", "MaxCapacity"))
+    if "MinCapacity" in limits and "MaxCapacity" in limits:
+        what = between(low, high, unit)
+    elif "MinCapacity" in limits:
+        what = f"at least {UNKNOWN if low is None else low} {unit}"
+    else:
+        what = f"at most {UNKNOWN if high is None else high} {unit}"
+    times = {"Timezone": "in", "StartTime": "from", "EndTime": "until"}
+    when = [f"{word} {shown(action[key])}" for key, word in times.items() if key in action]
+    return f"{' '.join([shown(action.get('Schedule')), *when])}: {what}"
+
+
+_MOST_SHOWN = 3
+"""Scheduled changes of one target that its sentence has."""
+
+
+def _sentence(parts: tuple[str, ...], schedule: tuple[str, ...], suspended: tuple[str, ...]) -> str:
+    more = len(schedule) - _MOST_SHOWN
+    scheduled = [*schedule[:_MOST_SHOWN], *([f"{more} more scheduled changes"] if more > 0 else [])]
+    off = [f"suspended: {listed(suspended, last='and', quote='')}"] if suspended else []
+    return "; ".join([", ".join(parts), *scheduled, *off])
 
 
 def _followers(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
@@ -82,13 +134,10 @@ def _followers(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
             )
 
 
-def _aims(stack: Stack, logical_id: str, target: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:
+def _aims(stack: Stack, logical_id: str, fleets: tuple[Fleet, ...]) -> Iterator[str]:
     for policy_id, policy in stack.of_type(SCALING_POLICY_TYPE).items():
         if logical_id in references(policy.get("ScalingTargetId")):
             yield from _of_policy(stack, policy_id, policy, fleets)
-    count = len(entries(target.get("ScheduledActions")))
-    if count:
-        yield f"{count} scheduled change{'s' if count > 1 else ''}"
 
 
 def _of_policy(stack: Stack, policy_id: str, policy: Properties, fleets: tuple[Fleet, ...]) -> Iterator[str]:

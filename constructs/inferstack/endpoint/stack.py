@@ -55,6 +55,20 @@ class Stack(msgspec.Struct, frozen=True):
             case _:
                 return None
 
+    def readable(self, value: object) -> str:
+        """A value as a reader needs it, or where a deployment finds it: `${parameter:Release}`."""
+        match value:
+            case {"Ref": str() as name} if name in (parameters := mapping(self.sections.get("Parameters"))):
+                parameter = mapping(parameters[name])
+                is_stored = deployed.shown(parameter.get("Type")).startswith("AWS::SSM::Parameter::Value")
+                return (
+                    f"${{ssm:{deployed.shown(parameter.get('Default'))}}}"
+                    if is_stored
+                    else f"${{parameter:{name}}}"
+                )
+            case _:
+                return readable(value)
+
     def count(self, value: object) -> int | None:
         """A number of things, as far as it is known."""
         found = self.number(value)

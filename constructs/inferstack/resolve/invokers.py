@@ -43,7 +43,9 @@ def _policy(spec: ModelSpec, block: Invokers) -> dict[str, Value]:
     parts = [ref(component_id(spec, name, component)) for _, name, component in components(spec)]
     made = [] if block.role is None else [ref(INVOKER_ROLE)]
     return present(
-        Description=f"Allows invoking the SageMaker endpoint {spec.endpoint_name}",
+        # Without the endpoint's name: another description replaces the policy, which CloudFormation refuses
+        # if that has a name.
+        Description="Allows invoking the SageMaker endpoint of this stack",
         ManagedPolicyName=block.managed_policy_name,
         Path=block.path,
         PolicyDocument=_document(

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import cast
 
-import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
@@ -14,27 +13,28 @@ from inferstack.catalog.resource_types import (
     COMPOSITE_ALARM_TYPE,
     CONFIG_TYPE,
     DASHBOARD_TYPE,
-    SCALING_POLICY_TYPE,
     TOPIC_TYPE,
 )
 from inferstack.check.load import LoadedSpec
 from inferstack.check.rules import RULES
 from inferstack.endpoint import deployed
-from inferstack.endpoint.alarms import Alarm, alike, loosened, parts_of, sentence_of_all
-from inferstack.endpoint.containers import HIDDEN, RunningContainer
+from inferstack.endpoint.alarms import alike, sentence_of_all
+from inferstack.endpoint.containers import HIDDEN, RunningContainer, environments
 from inferstack.endpoint.cost import Cost, amount_text
-from inferstack.endpoint.counts import NONE, counted
+from inferstack.endpoint.counts import NONE, between, counted
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import altered, lowered
 from inferstack.endpoint.scaling import Scaling
-from inferstack.endpoint.stack import Stack
+from inferstack.endpoint.stack import Stack, readable
 from inferstack.facts.scaling import WHAT
 from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, dotted
 from inferstack.problems.words import listed
 from inferstack.review.data import Cause, Finding, ResourceChange
+from inferstack.review.loosened import alarm_findings
+from inferstack.review.pair import Pair, difference, information
 from inferstack.review.widened import role_findings
 from inferstack.texts.s3_urls import location_of
 from inferstack.updates.effects import Effect
@@ -43,22 +43,9 @@ from inferstack.updates.rules import update_problems
 from inferstack.updates.update import Change, Fate, Update, compare
 
 _ALARMS = frozenset({ALARM_TYPE, COMPOSITE_ALARM_TYPE})
-_SCALING_CODES = frozenset({"IS866", "IS890", "IS891", "IS892"})
 
 _OTHERS = frozenset({DASHBOARD_TYPE, BUCKET_TYPE, TOPIC_TYPE})
 PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
-
-
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """An endpoint before and after, with all that both were read from."""
-
-    key: str
-    loaded: LoadedSpec
-    update: Update
-    old: Stack
-    new: Stack
-    before: Picture
-    after: Picture
 
 
 def compared(pair: Pair) -> list[Finding]:
@@ -67,15 +54,15 @@ def compared(pair: Pair) -> list[Finding]:
     return [
         *risks,
         *role_findings(pair.key, pair.old, pair.new),
-        *_alarms(pair),
+        *alarm_findings(pair),
         *_protections(pair),
         *_contents(pair),
         *_environment(pair),
         *_fleets(pair),
         *_traffic(pair),
         *_components(pair),
-        *_scaling(pair, risks),
-        *_capture(pair),
+        *_scaling(pair),
+        *_destinations(pair),
         *cost_findings(pair.key, pair.before, pair.after),
         *_new(pair, risks),
         *_others(pair),
@@ -155,42 +142,6 @@ def finding_of(
 # ---------------------------------------------------------------- from and to
 
 
-def _alarms(pair: Pair) -> Iterator[Finding]:
-    """Alarms that stay and change: a warning where they tell later, or fewer. What changes alike for several
-    parts, by one line of the spec, is told once.
-    """
-    old = {it.logical_id: it for it in pair.before.alarms}
-    moved: dict[tuple[str, str, str, str, Place], list[Alarm]] = {}
-    for alarm in pair.after.alarms:
-        was = old.get(alarm.logical_id)
-        why = "" if was is None else listed(_ways(pair, alarm.logical_id), last="and", quote="")
-        if was is not None and (why or (was.when, was.notifies) != (alarm.when, alarm.notifies)):
-            told = [
-                it.when if was.notifies == alarm.notifies else f"{it.when}; {it.notifies}"
-                for it in (was, alarm)
-            ]
-            moved.setdefault((alarm.metric, why, told[0], told[1], alarm.place), []).append(alarm)
-    for (metric, why, before, after, place), those in moved.items():
-        rolls = "; it rolls updates back" if why and any(it.rolls_back for it in those) else ""
-        yield Finding(
-            effect="alarms-loosened" if why else "changed",
-            severity="warning" if why else "info",
-            endpoints=(pair.key,),
-            message=f"the alarm on {metric} of {parts_of(those)}" + (f": {why}" if why else "") + rolls,
-            before=before,
-            after=after,
-            place=place,
-        )
-
-
-def _ways(pair: Pair, logical_id: str) -> list[str]:
-    """In which ways an alarm on a metric is looser."""
-    before, after = (it.of_type(ALARM_TYPE).get(logical_id) for it in (pair.old, pair.new))
-    if before is None or after is None:
-        return []
-    return list(loosened((pair.old, before), (pair.new, after)))
-
-
 def _protections(pair: Pair) -> Iterator[Finding]:
     for was, now in lowered(pair.before.protections, pair.after.protections):
         yield Finding(
@@ -204,7 +155,7 @@ def _protections(pair: Pair) -> Iterator[Finding]:
         )
     for was, now in altered(pair.before.protections, pair.after.protections):
         sentences = (was.sentence, now.sentence)
-        yield _change(pair, "changed", now.about.replace(",", ":"), sentences, now.place)
+        yield difference(pair, "changed", now.about.replace(",", ":"), sentences, now.place)
 
 
 def _contents(pair: Pair) -> Iterator[Finding]:
@@ -212,7 +163,7 @@ def _contents(pair: Pair) -> Iterator[Finding]:
     for now in pair.after.containers:
         was = old.get(now.name)
         for effect, what, before, after in () if was is None else _sources(was, now):
-            yield _change(pair, effect, f"{what} of `{now.name}`", (before, after), now.place)
+            yield difference(pair, effect, f"{what} of `{now.name}`", (before, after), now.place)
 
 
 def _sources(was: RunningContainer, now: RunningContainer) -> Iterator[tuple[Effect, str, str, str]]:
@@ -236,27 +187,28 @@ _MOST_VARIABLES = 6
 def _environment(pair: Pair) -> Iterator[Finding]:
     """Environment variables, from and to; values that may be secret are not shown."""
     old = {it.name: it.environment for it in pair.before.containers}
+    # A secret that becomes another is not shown, and differs only here.
+    written = environments(pair.old), environments(pair.new)
     for now in pair.after.containers:
         was = old.get(now.name)
-        if was is None or was == now.environment:
+        if was is None:
             continue
-        names = [
-            name
-            for name in dict.fromkeys((*was, *now.environment))
-            if was.get(name) != now.environment.get(name)
-        ]
+        one, other = (it.get(now.name, {}) for it in written)
+        names = [name for name in dict.fromkeys((*one, *other)) if one.get(name) != other.get(name)]
         for name in names[:_MOST_VARIABLES]:
             message = f"`{name}` in the environment of `{now.name}`"
             values = _values(was.get(name), now.environment.get(name))
-            yield _change(pair, "changed", message, values, now.place)
+            yield difference(pair, "changed", message, values, now.place)
         if len(names) > _MOST_VARIABLES:
             message = f"{len(names) - _MOST_VARIABLES} more variables in the environment of `{now.name}`"
-            yield _finding(pair, "changed", message, now.place)
+            yield information(pair, "changed", message, now.place)
 
 
 def _values(was: str | None, now: str | None) -> tuple[str, str]:
     """Both values. If one may be secret, the other is likely a secret that is written in another way."""
     is_hidden = HIDDEN in (was, now)
+    if was == now:
+        return HIDDEN, "another value"
     return _value(was, is_hidden=is_hidden), _value(now, is_hidden=is_hidden)
 
 
@@ -278,7 +230,7 @@ def _fleets(pair: Pair) -> Iterator[Finding]:
         was = old.get(now.name)
         if was is not None and _fleet(was) != _fleet(now):
             told = (_fleet(was), _fleet(now))
-            yield _change(pair, "capacity", f"the instances of `{now.name}`", told, now.place)
+            yield difference(pair, "capacity", f"the instances of `{now.name}`", told, now.place)
 
 
 def _fleet(fleet: Fleet) -> str:
@@ -294,7 +246,7 @@ def _traffic(pair: Pair) -> Iterator[Finding]:
     if before != after and (before or after):
         place = next(it.place for it in pair.after.fleets)
         told = (before or "all to one variant", after or "all to one variant")
-        yield _change(pair, "changed", "the share of the requests", told, place)
+        yield difference(pair, "changed", "the share of the requests", told, place)
 
 
 def _shares(picture: Picture) -> str:
@@ -307,11 +259,17 @@ def _shares(picture: Picture) -> str:
     return ", ".join(f"{it.name} {100 * weight / sum(weights):.3g} %" for it, weight in parts)
 
 
-def _capture(pair: Pair) -> Iterator[Finding]:
-    was, now = pair.before.capture, pair.after.capture
-    if was != now:
-        place = pair.new.place_of(pair.new.first(CONFIG_TYPE)[0], ("DataCaptureConfig",))
-        yield _change(pair, "changed", "data capture", (was or "none", now or "none"), place)
+def _destinations(pair: Pair) -> Iterator[Finding]:
+    """Where captured data and asynchronous responses go."""
+    before, after = pair.before, pair.after
+    written = (
+        ("data capture", "DataCaptureConfig", before.capture, after.capture),
+        ("asynchronous output", "AsyncInferenceConfig", before.asynchronous, after.asynchronous),
+    )
+    for what, key, was, now in written:
+        if was != now:
+            place = pair.new.place_of(pair.new.first(CONFIG_TYPE)[0], (key,))
+            yield difference(pair, "changed", what, (was or "none", now or "none"), place)
 
 
 def _components(pair: Pair) -> Iterator[Finding]:
@@ -320,25 +278,34 @@ def _components(pair: Pair) -> Iterator[Finding]:
         was = old.get(now.name)
         if was is not None and was.copies != now.copies:
             told = (counted(was.copies, "copy", "copies"), counted(now.copies, "copy", "copies"))
-            yield _change(pair, "capacity", f"`{now.name}`", told, now.place)
+            yield difference(pair, "capacity", f"`{now.name}`", told, now.place)
+        if was is not None and was.needs != now.needs:
+            needs = ["an unknown amount" if it.needs is None else str(it.needs) for it in (was, now)]
+            message = f"what a copy of `{now.name}` reserves"
+            yield difference(pair, "capacity", message, (needs[0], needs[1]), now.place)
 
 
-def _scaling(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
-    """By what it scales, unless a risk already tells of that. How many there may be is told as capacity."""
-    told = [it.message for it in risks if it.code in _SCALING_CODES or SCALING_POLICY_TYPE in it.message]
+def _scaling(pair: Pair) -> Iterator[Finding]:
+    """By what it scales. How many there may be is reported as capacity, and what is newly suspended as a
+    risk.
+    """
     old = {(it.of, it.unit): it for it in pair.before.scaling}
     for now in pair.after.scaling:
         was = old.get((now.of, now.unit))
         if was is None:
             yield _added(pair, f"`{now.of}` scales: {now.sentence}", now.place)
-        elif _how(was) != _how(now) and not told:
-            yield _change(pair, "changed", f"the scaling of `{now.of}`", (_how(was), _how(now)), now.place)
+        elif _how(was) != _how(now) or not set(was.suspended) <= set(now.suspended):
+            told = (_how_and_off(was), _how_and_off(now))
+            yield difference(pair, "changed", f"the scaling of `{now.of}`", told, now.place)
 
 
 def _how(it: Scaling) -> str:
-    if it.unit == PROVISIONED:
-        return it.sentence
-    return ", ".join(it.aims) or "by nothing in the spec"
+    limits = [between(it.min_capacity, it.max_capacity, it.unit)] if it.unit == PROVISIONED else []
+    return "; ".join([", ".join([*limits, *it.aims]) or "by no metric", *it.schedule])
+
+
+def _how_and_off(it: Scaling) -> str:
+    return _how(it) + (f"; suspended: {listed(it.suspended, last='and', quote='')}" if it.suspended else "")
 
 
 def cost_findings(key: str, before: Picture | None, after: Picture) -> Iterator[Finding]:
@@ -381,16 +348,11 @@ def _dearer(was: Cost, now: Cost) -> Decimal | None:
     return after - before
 
 
-def _change(pair: Pair, effect: Effect, message: str, told: tuple[str, str], place: Place) -> Finding:
-    before, after = told
-    return replace(_finding(pair, effect, message, place), before=before, after=after)
-
-
 # ---------------------------------------------------------------- what is new, and the rest
 
 
 def _added(pair: Pair, message: str, place: Place) -> Finding:
-    return _finding(pair, "added", message, place)
+    return information(pair, "added", message, place)
 
 
 def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
@@ -420,27 +382,36 @@ def _others(pair: Pair) -> Iterator[Finding]:
             continue
         if it.fate is Fate.ADDED:
             yield _added(pair, f"`{it.logical_id}` ({it.type})", place)
+        elif it.fate is Fate.REPLACED and it.type == DASHBOARD_TYPE:
+            names = [
+                readable(stack.of_type(it.type)[it.logical_id].get("DashboardName"))
+                for stack in (pair.old, pair.new)
+            ]
+            yield difference(pair, "changed", "the name of the dashboard", (names[0], names[1]), place)
         elif it.fate is Fate.UPDATED and keys and it.type != DASHBOARD_TYPE:
-            yield _finding(pair, "changed", f"{listed(keys, last='and')} of `{it.logical_id}`", place)
-
-
-def _finding(pair: Pair, effect: Effect, message: str, place: Place) -> Finding:
-    return Finding(
-        effect=effect,
-        severity="info",
-        endpoints=(pair.key,),
-        message=message,
-        place=place,
-    )
+            yield information(pair, "changed", f"{listed(keys, last='and')} of `{it.logical_id}`", place)
 
 
 def _tags(pair: Pair) -> Iterator[Finding]:
-    changes = pair.update.changes.values()
-    tagged = [it.logical_id for it in changes if {path[0] for path in it.paths} == {"Tags"}]
-    if tagged:
-        message = f"the tags of {listed(tagged, last='and')}"
-        place = pair.new.place_of(tagged[0], ("Tags",))
-        yield _finding(pair, "changed", message, place)
+    """Tags that change, with the resources that have them."""
+    tagged: dict[tuple[str, str], list[str]] = {}
+    for it in pair.update.changes.values():
+        if it.fate is not Fate.ADDED and any(path[0] == "Tags" for path in it.paths):
+            old, new = (_tags_of(stack, it.logical_id) for stack in (pair.old, pair.new))
+            keys = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+            sides = [", ".join(f"{key}={tags[key]}" for key in keys if key in tags) for tags in (old, new)]
+            tagged.setdefault((sides[0] or "none", sides[1] or "none"), []).append(it.logical_id)
+    for told, names in tagged.items():
+        place = pair.new.place_of(names[0], ("Tags",))
+        yield difference(pair, "changed", f"the tags of {listed(names, last='and')}", told, place)
+
+
+def _tags_of(stack: Stack, logical_id: str) -> dict[str, str]:
+    tags = deployed.properties_of(stack.resources[logical_id]).get("Tags")
+    return {
+        deployed.shown(it.get("Key")): readable(it.get("Value"))
+        for it in map(deployed.mapping, deployed.entries(tags))
+    }
 
 
 # ---------------------------------------------------------------- resource by resource

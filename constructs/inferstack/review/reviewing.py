@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.catalog.resource_types import ENDPOINT_TYPE
 from inferstack.check.files import is_folder, spec_files
@@ -24,7 +25,6 @@ from inferstack.review.avoidable_costs import avoidable_costs, avoidable_togethe
 from inferstack.review.base import Base, BaseStack, Question, read_base
 from inferstack.review.comparing import (
     GRAVE,
-    Pair,
     compared,
     cost_findings,
     finding_of,
@@ -35,10 +35,12 @@ from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
 from inferstack.review.deploying import as_deployed, place_in, places_of, update_of, update_over
 from inferstack.review.matching import Match, SpecsOfFile, left_over, matched, specs_of
 from inferstack.review.order import library_finding, worst_first
+from inferstack.review.pair import Pair
 from inferstack.review.sums import quotas, totals
 from inferstack.review.widened import new_role_findings
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
 from inferstack.updates.effects import Effect
+from inferstack.updates.fleet import kept_by_endpoint
 from inferstack.updates.update import Fate, Update
 
 _NO_PRICES = PriceFile({})
@@ -165,7 +167,7 @@ class _Reviewer(msgspec.Struct):
         key, template, here = self.keys[id(match.one)], base.template, _identity(match.one, update)
         where = _where_before(match.one, base, here)
         old = Stack(template.resources, template.sections, places_in_template(template.file), where.region)
-        new = _stack_of(one, update)
+        new = replace(_stack_of(one, update), resources=kept_by_endpoint(update))
         before = picture_of(old, where, self._prices(where.region))
         after = picture_of(new, here, self._prices(here.region))
         then = None if base.by_this_version is None else base.by_this_version.resources

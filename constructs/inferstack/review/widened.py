@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from inferstack.catalog.resource_types import ROLE_TYPE
 from inferstack.endpoint.deployed import shown
 from inferstack.endpoint.permissions import (
+    WITH_CONTAINERS,
     Gain,
+    account_of,
     attached,
     few,
     gains,
@@ -17,9 +19,9 @@ from inferstack.endpoint.permissions import (
     rights,
 )
 from inferstack.endpoint.place import NOWHERE, Place
-from inferstack.endpoint.protections import principals
+from inferstack.endpoint.protections import invoking_roles, principals
 from inferstack.endpoint.stack import Stack
-from inferstack.format.logical_ids import EXECUTION_ROLE, INVOKER_ROLE
+from inferstack.format.logical_ids import EXECUTION_ROLE, INVOKER_POLICY, INVOKER_ROLE
 from inferstack.problems.words import listed
 from inferstack.review.data import Finding
 
@@ -27,8 +29,8 @@ from inferstack.review.data import Finding
 _HARMLESS = frozenset({"WriteLogs", "PublishMetrics", "LogInToRegistry", "LookAtVpc", "LookAtRollbackAlarms"})
 _OURS = _HARMLESS | {"CallWithToken", "OpenSessions"}
 """Statements that inferstack writes on everything, since IAM knows no resource for their actions."""
-# Other files and images are told of where they are: at the container.
-_WITH_CONTAINERS = frozenset({"ReadModelFiles", "ListModelFiles", "PullImage"})
+# A shell in a container is reported as access to it.
+_REPORTED = _HARMLESS | {"OpenSessions"}
 _WHO = {"role": "the role", "invokers": "those who invoke the endpoint"}
 
 
@@ -42,6 +44,7 @@ def role_findings(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     yield from _attached(key, before, after)
     yield from _unbound(key, before, after)
     yield from _trusted(key, before, after)
+    yield from _invokers(key, before, after)
 
 
 def new_role_findings(key: str, stack: Stack) -> Iterator[Finding]:
@@ -92,9 +95,9 @@ def _other_role(key: str, after: Stack, roles: tuple[tuple[str, ...], tuple[str,
 
 def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     found = gains(before, after)
-    wider = [it for it in found if not it.instead and it.sid not in _HARMLESS]
+    wider = [it for it in found if not it.instead and it.sid not in _REPORTED]
     # The files and images of what is added are shown with it; a whole bucket is more than these.
-    wider = [it for it in wider if it.sid not in _WITH_CONTAINERS or is_whole(it.resource)]
+    wider = [it for it in wider if it.sid not in WITH_CONTAINERS or is_whole(it.resource)]
     if any(it.sid == "ReadModelFiles" for it in found):
         # Whoever may read a file need not be told that it may be listed.
         wider = [it for it in wider if it.sid != "ListModelFiles"]
@@ -102,22 +105,33 @@ def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
         those = [it for it in wider if it.who == who]
         for actions in dict.fromkeys(it.actions for it in those):
             same = [it for it in those if it.actions == actions]
-            yield _finding(key, _place(after), f"{what} may also {_few(same)}")
+            yield _finding(
+                key, _place(after), f"{what} may also {_few(same, whole=_is_elsewhere(same, before))}"
+            )
     for it in found:
-        if it.instead and it.sid not in _WITH_CONTAINERS | _HARMLESS:
+        if it.instead and it.sid not in WITH_CONTAINERS | _REPORTED:
             yield _swapped(key, after, it)
 
 
-def _few(those: list[Gain]) -> str:
+def _is_elsewhere(those: list[Gain], before: Stack) -> bool:
+    """Whether the resources are in an account that no right named before: then a reader needs to see it."""
+    known = {account_of(it.resource) for it in rights(before)}
+    accounts = {account_of(it.resource) for it in those}
+    return any(it.isdigit() for it in accounts - known)
+
+
+def _few(those: list[Gain], *, whole: bool = False) -> str:
     """Gains of one set of actions on several resources, or under several conditions, in words."""
     conditions = list(dict.fromkeys(it.condition for it in those if it.condition))
     where = f" if {listed(conditions, last='or', quote='')}" if conditions else ""
-    return f"{few(those[0].actions)} on {few(tuple(it.resource for it in those))}{where}"
+    return f"{few(those[0].actions)} on {few(tuple(it.resource for it in those), whole=whole)}{where}"
 
 
 def _swapped(key: str, after: Stack, gain: Gain) -> Finding:
     message = f"{_WHO[gain.who]} may {few(gain.actions)} on something else"
     told = (few(gain.instead), few((gain.resource,)))
+    if told[0] == told[1]:
+        told = (few(gain.instead, whole=True), few((gain.resource,), whole=True))
     return Finding(
         effect="changed",
         severity="info",
@@ -151,8 +165,26 @@ def _unbound(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
 def _trusted(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     for logical_id, role in after.of_type(ROLE_TYPE).items():
         old = before.of_type(ROLE_TYPE).get(logical_id)
-        new = [it for it in principals(role) if old is None or it not in principals(old)]
-        # A new role of the endpoint is told of with the endpoint.
+        was, now = [] if old is None else principals(old), principals(role)
+        place = after.place_of(logical_id, ())
+        new, gone = [it for it in now if it not in was], [it for it in was if it not in now]
+        # A new role of the endpoint is reported with the endpoint.
         if new and (old is not None or logical_id == INVOKER_ROLE):
-            message = f"{listed(new, last='and')} may assume `{logical_id}`"
-            yield _finding(key, after.place_of(logical_id, ()), message)
+            yield _finding(key, place, f"{listed(new, last='and')} may assume `{logical_id}`")
+        if gone:
+            yield _lost(key, place, f"{listed(gone, last='and')} may no longer assume `{logical_id}`")
+
+
+def _invokers(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    """Roles from elsewhere that may invoke the endpoint from now on, or no longer."""
+    was, now = invoking_roles(before), invoking_roles(after)
+    place = after.place_of(INVOKER_POLICY, ("Roles",))
+    new, gone = [it for it in now if it not in was], [it for it in was if it not in now]
+    if new:
+        yield _finding(key, place, f"{listed(new, last='and')} may invoke the endpoint")
+    if gone and INVOKER_POLICY in after.resources:
+        yield _lost(key, place, f"{listed(gone, last='and')} may no longer invoke the endpoint")
+
+
+def _lost(key: str, place: Place, message: str) -> Finding:
+    return replace(_finding(key, place, message), effect="interrupted")

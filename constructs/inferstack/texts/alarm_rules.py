@@ -4,8 +4,8 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutComposit
 """
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from typing import NamedTuple
 
 _OPERATORS, _VALUES = ("AND", "OR"), ("TRUE", "FALSE")
@@ -72,3 +72,64 @@ def _unexpected(part: str | State | None, *, after_operand: bool) -> str:
         return f"it ends where {wanted} is expected"
     shown = part if isinstance(part, str) else f"{part.function}({part.alarm[:_SHOWN]})"
     return f"`{shown}` stands where {wanted} is expected"
+
+
+# ---------------------------------------------------------------- what an expression is true of
+
+_MOST_ALARMS = 7
+"""With more alarms, trying all their states takes too long."""
+_STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
+
+
+class Change(NamedTuple):
+    """What becomes of an expression."""
+
+    is_looser: bool
+    """Whether it was true in a case in which it no longer is."""
+    is_never_true: bool
+
+
+def change_of_rule(before: str, after: str) -> Change | None:
+    """What becomes of an expression; None if one is not an expression, or names too many alarms."""
+    try:
+        old, new = parsed_alarm_rule(before), parsed_alarm_rule(after)
+    except AlarmRuleError:
+        return None
+    alarms = list(dict.fromkeys(it.alarm for it in (*old, *new) if isinstance(it, State)))
+    if len(alarms) > _MOST_ALARMS:
+        return None
+    cases = [dict(zip(alarms, states, strict=True)) for states in product(_STATES, repeat=len(alarms))]
+    was, now = ([_is_true(parts, case) for case in cases] for parts in (old, new))
+    looser = any(one and not other for one, other in zip(was, now, strict=True))
+    return Change(looser, is_never_true=not any(now))
+
+
+def _is_true(parts: Sequence[str | State], states: Mapping[str, str]) -> bool:
+    """Whether an expression is true while alarms are in these states. NOT binds before AND, AND before OR."""
+    rest = [*parts]
+
+    def operand() -> bool:
+        part = rest.pop(0)
+        if part == "NOT":
+            return not operand()
+        if part == "(":
+            found = either()
+            rest.pop(0)
+            return found
+        return part == "TRUE" if isinstance(part, str) else states[part.alarm] == part.function
+
+    def both() -> bool:
+        found = operand()
+        while rest and rest[0] == "AND":
+            rest.pop(0)
+            found = operand() and found
+        return found
+
+    def either() -> bool:
+        found = both()
+        while rest and rest[0] == "OR":
+            rest.pop(0)
+            found = both() or found
+        return found
+
+    return either()

@@ -101,13 +101,16 @@ def updated(update: Update) -> Iterator[Problem]:
     New copies take over from the old ones on the same fleet.
     """
     for name, component in deployed.components(update.after).items():
-        path = next(_new_copies(update, component), None)
-        if update.changes[component.logical_id].fate is Fate.UPDATED and path is not None:
+        causes = list(dict.fromkeys(_new_copies(update, component)))
+        if update.changes[component.logical_id].fate is Fate.UPDATED and causes:
             rolls = "DeploymentConfig" in component.properties
             how = "batch by batch" if rolls else "all at once"
-            message = f"the copies of `{name}` are replaced {how}, and the fleet needs room for new ones"
+            keys = list(dict.fromkeys(str(path[-1]) for path in causes))
+            what, verb = listed(keys, last="and"), "changes" if len(keys) < 2 else "change"
+            new = f"its copies are replaced {how}, and the fleet needs room for new ones"
+            message = f"{what} of `{name}` {verb}: {new}"
             roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
-            yield Problem(path, message, f"check that they fit{roll}")
+            yield Problem(causes[0], message, f"check that they fit{roll}")
 
 
 def _new_copies(update: Update, component: TemplateComponent) -> Iterator[SpecPath]:

@@ -43,7 +43,7 @@ def _exports(template: Mapping[str, Any]) -> dict[str, str]:
     source="https://docs.aws.amazon.com/cli/latest/reference/cloudformation/deploy/",
 )
 def defaults_change(update: Update) -> Iterator[Problem]:
-    """The default of a parameter changes, which reaches no stack that exists.
+    """The default of a parameter changes or is removed, which reaches no existing stack.
 
     A default counts when a stack is created. Every later deployment keeps the value of the last one.
     """
@@ -51,7 +51,13 @@ def defaults_change(update: Update) -> Iterator[Problem]:
     for name, parameter in (update.spec.parameters or {}).items():
         old = deployed.mapping(before.get(name)).get("Default")
         new = None if parameter.default is None else str(parameter.default)
-        if old is not None and new is not None and str(old) != new:
+        path = update.written(("parameters", name, "default"))
+        if old is None or str(old) == new:
+            continue
+        if new is None:
+            message = f"the default of `{name}`, {old}, is removed, but the stack keeps its value"
+            fix = f"deploy with `--parameters {name}=VALUE` for another value, and when a stack is new"
+        else:
             message = f"the default of `{name}` changes from {old} to {new}, but the stack keeps its value"
             fix = f"deploy with `--parameters {name}={new}` where the new value is meant"
-            yield Problem(update.written(("parameters", name, "default")), message, fix)
+        yield Problem(path, message, fix)

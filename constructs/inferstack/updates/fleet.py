@@ -150,6 +150,22 @@ def count_kept(update: Update) -> Iterator[Problem]:
                 yield Problem((*path, word), message, fix)
 
 
+def kept_by_endpoint(update: Update) -> Resources:
+    """The resources after the update, with the counts and weights that the endpoint keeps as they were."""
+    retained = _retained(update) if update.new_fleet else set()
+    keys = [key for key, (kept, *_) in _KEPT.items() if kept in retained]
+    before, config = deployed.variants(update.before), update.after.get(ENDPOINT_CONFIG)
+    if not keys or config is None:
+        return update.after
+    properties = dict(deployed.properties_of(config))
+    properties["ProductionVariants"] = [
+        it
+        | {key: old[key] for key in keys if key in (old := before.get(it["VariantName"], {})) and key in it}
+        for it in properties["ProductionVariants"]
+    ]
+    return {**update.after, ENDPOINT_CONFIG: {**config, "Properties": properties}}
+
+
 def _retained(update: Update) -> set[str]:
     """Which properties of the running variants the update keeps."""
     endpoint = deployed.endpoint(update.after)
@@ -170,8 +186,9 @@ def same_config(update: Update) -> Iterator[Problem]:
         return
     own = [path for path in change.paths if path[0] != "Tags"]
     if own:
-        names = listed([str(path[0]) for path in own], last="and")
-        verb = "changes" if len(own) < 2 else "change"
+        keys = list(dict.fromkeys(str(path[0]) for path in own))
+        names = listed(keys, last="and")
+        verb = "changes" if len(keys) < 2 else "change"
         message = f"only {names} of the endpoint {verb}, not its configuration, which SageMaker may refuse"
         fix = "deploy it together with a change of the model or of a variant"
         written = update.place(change.logical_id, own[0])

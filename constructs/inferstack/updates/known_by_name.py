@@ -3,11 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from inferstack.catalog.resource_types import ALARM_TYPE, BUCKET_TYPE, COMPOSITE_ALARM_TYPE, TOPIC_TYPE
+from inferstack.catalog.cloudformation import create_only, snake
+from inferstack.catalog.resource_types import (
+    ALARM_TYPE,
+    BUCKET_TYPE,
+    COMPOSITE_ALARM_TYPE,
+    MANAGED_POLICY_TYPE,
+    ROLE_TYPE,
+    TOPIC_TYPE,
+)
 from inferstack.endpoint import deployed
 from inferstack.problems import Problem, SpecPath
-from inferstack.updates.rules import REPLACEMENT, update_rule
-from inferstack.updates.update import Fate, Update
+from inferstack.problems.words import listed
+from inferstack.updates.rules import REPLACEMENT, USER_GUIDE, update_rule
+from inferstack.updates.update import Change, Fate, Update
 
 _ALARMS: SpecPath = ("alarms",)
 _ASYNC: SpecPath = ("endpoint_config", "async_inference_config")
@@ -25,6 +34,44 @@ def known_by_name(update: Update) -> Iterator[Problem]:
     yield from _alarms_renamed(update)
     yield from _bucket_replaced(update)
     yield from _topic_replaced(update)
+
+
+_NAMES = {
+    BUCKET_TYPE: "BucketName",
+    MANAGED_POLICY_TYPE: "ManagedPolicyName",
+    ROLE_TYPE: "RoleName",
+    TOPIC_TYPE: "TopicName",
+}
+"""The property with the name, by types that something else than a new name may replace."""
+
+
+@update_rule("IS868", effect="refused", source=f"{USER_GUIDE}/aws-properties-name.html")
+def replaced_under_its_name(update: Update) -> Iterator[Problem]:
+    """A resource with a name is replaced, and keeps the name.
+
+    CloudFormation makes the new one first, and the old one still has the name.
+    """
+    for change in update.changes.values():
+        name = kept_name(update, change)
+        if name is not None:
+            causes = [str(path[0]) for path in change.paths if path[0] in create_only(change.type)]
+            message = (
+                f"{listed(causes, last='and')} of `{change.logical_id}` ({change.type}) cannot change while "
+                f"it is called `{name}`: CloudFormation would have to replace it under the same name"
+            )
+            key = _NAMES[change.type]
+            path = update.place(change.logical_id, (key,))
+            yield Problem(path, message, f"write another `{snake(key)}`, too")
+
+
+def kept_name(update: Update, change: Change) -> str | None:
+    """The name that a resource keeps although it has to be replaced; None where all is well."""
+    key = _NAMES.get(change.type)
+    if key is None or change.fate is not Fate.REPLACED:
+        return None
+    both = (update.before, update.after)
+    old, new = (deployed.properties_of(it[change.logical_id]).get(key) for it in both)
+    return None if old is None or old != new else deployed.shown(old)
 
 
 def _alarms_renamed(update: Update) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ from inferstack.format.logical_ids import INVOKER_POLICY, SOURCE_METADATA
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
 from inferstack.updates import scaling
-from inferstack.updates.known_by_name import renamed_alarms
+from inferstack.updates.known_by_name import kept_name, renamed_alarms
 from inferstack.updates.rules import REPLACEMENT, update_rule
 from inferstack.updates.update import Change, Fate, Update
 
@@ -96,7 +96,7 @@ def _place(update: Update, change: Change) -> SpecPath:
 
 def _is_said(update: Update, change: Change) -> bool:
     """Whether another rule reports this, or a change that it follows from."""
-    if change.type == _OF_CDK:
+    if change.type == _OF_CDK or kept_name(update, change) is not None:
         return True
     if not _is_ours(update.before, change):
         return False
@@ -197,9 +197,9 @@ def _goes_with_what_it_watches(update: Update, change: Change, alarm: Properties
     return _any_goes(update, alarm.get("AlarmActions"))
 
 
-def _goes_with_the_endpoint(update: Update, change: Change, _: Properties) -> bool:
-    """Whether a dashboard only gets the name of a new endpoint."""
-    return change.fate is Fate.REPLACED and not update.same_endpoint
+def _gets_a_name(_: Update, change: Change, __: Properties) -> bool:
+    """Whether a dashboard only gets another name: nothing in it is lost."""
+    return change.fate is Fate.REPLACED
 
 
 def _any_goes(update: Update, value: object) -> bool:
@@ -222,6 +222,6 @@ _SAID: dict[str, Callable[[Update, Change, Properties], bool]] = {
     TOPIC_TYPE: _is_known_by_name,
     BUCKET_POLICY_TYPE: _goes_with_what_it_is_about,
     TOPIC_POLICY_TYPE: _goes_with_what_it_is_about,
-    DASHBOARD_TYPE: _goes_with_the_endpoint,
+    DASHBOARD_TYPE: _gets_a_name,
 }
 """By type, what tells that the removal or replacement of a resource is reported; else it must be followed."""

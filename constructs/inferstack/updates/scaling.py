@@ -5,11 +5,18 @@ from collections.abc import Iterator
 from inferstack.catalog.resource_types import SCALING_POLICY_TYPE, TARGET_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Resources
+from inferstack.endpoint.scaling import suspended_in
 from inferstack.problems import Problem, SpecPath
+from inferstack.problems.words import listed
 from inferstack.updates.rules import DG, SCALED_UPDATE, SCALING_API, update_rule
 from inferstack.updates.update import Fate, Update
 
 _COMPONENTS: SpecPath = ("inference_components",)
+_SCALED = (
+    (deployed.scaled_variants, deployed.variants),
+    (deployed.scaled_components, deployed.components),
+)
+"""The targets of what scales, and all that could."""
 _IN_TWO = "remove the old policy in a deployment of its own"
 
 
@@ -31,20 +38,33 @@ def limit_lowered(update: Update) -> Iterator[Problem]:
 
 @update_rule("IS891", effect="removed", source=SCALED_UPDATE)
 def scaling_removed(update: Update) -> Iterator[Problem]:
-    """A variant or inference component no longer scales.
+    """A variant or inference component no longer scales, or some of its scaling is suspended.
 
     Without scaling, the capacity stays where it is.
     """
-    scaled = (
-        (deployed.scaled_variants, deployed.variants),
-        (deployed.scaled_components, deployed.components),
-    )
-    for targets, hosts in scaled:
-        for name in targets(update.before):
-            if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):
+    for targets, hosts in _SCALED if update.same_endpoint else ():
+        now = targets(update.after)
+        for name, before in targets(update.before).items():
+            if name in hosts(update.after) and name not in now:
                 message = f"`{name}` no longer scales, whatever its load"
                 fix = "set the capacity that it should have, or keep its `autoscaling`"
                 yield Problem(_place(update, name), message, fix)
+            elif name in now and (off := _newly_suspended(before, now[name])):
+                message = (
+                    f"`{name}` no longer scales as before: it suspends {listed(off, last='and', quote='')}"
+                )
+                fix = "set the capacity that it needs meanwhile, and remember to turn it on again"
+                path = update.place(_target_id(update, now[name]), ("SuspendedState",))
+                yield Problem(path, message, fix)
+
+
+def _newly_suspended(before: deployed.Properties, after: deployed.Properties) -> list[str]:
+    return [what for what in suspended_in(after) if what not in suspended_in(before)]
+
+
+def _target_id(update: Update, target: deployed.Properties) -> str:
+    targets = deployed.of_type(update.after, TARGET_TYPE).items()
+    return next(logical_id for logical_id, one in targets if one is target)
 
 
 @update_rule("IS888", effect="interrupted", source=f"{DG}/endpoint-auto-scaling-zero-instances.html")
@@ -55,26 +75,19 @@ def goes_to_zero(update: Update) -> Iterator[Problem]:
     """
     waits = "AsyncInferenceConfig" in deployed.config(update.after)
     what = "wait until an instance has started" if waits else "fail until a copy has started"
-    hosts = (
-        (deployed.scaled_variants, deployed.variants),
-        (deployed.scaled_components, deployed.components),
-    )
-    for targets, of in hosts:
+    for targets, of in _SCALED:
         old, there = targets(update.before), of(update.before)
         for name, target in targets(update.after).items() if update.same_endpoint else ():
             if name in there and _least(target) == 0 and (name not in old or _least(old[name]) != 0):
                 message = f"`{name}` can scale to 0 from now on: requests that come then {what}"
                 fix = "keep `min_capacity: 1` where that matters more than the cost"
-                logical_id = next(
-                    it for it, one in deployed.of_type(update.after, TARGET_TYPE).items() if one is target
-                )
-                yield Problem(update.place(logical_id, ("MinCapacity",)), message, fix)
+                path = update.place(_target_id(update, target), ("MinCapacity",))
+                yield Problem(path, message, fix)
 
 
 def _least(target: deployed.Properties) -> object:
     """The lowest minimum of a target, scheduled actions included."""
-    actions = [deployed.mapping(it) for it in deployed.entries(target.get("ScheduledActions"))]
-    limits = [target, *(deployed.mapping(it.get("ScalableTargetAction")) for it in actions)]
+    limits = [target, *deployed.scheduled_limits(target)]
     return 0 if any(it.get("MinCapacity") in (0, "0") for it in limits) else target.get("MinCapacity")
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from inferstack.endpoint.alarms import alike, sentence_of_all
-from inferstack.endpoint.components import Component, Layout, Placement
+from inferstack.endpoint.components import Component, Layout, Placement, accelerators_text
 from inferstack.endpoint.containers import RunningContainer
 from inferstack.endpoint.cost import Cost, money_text
 from inferstack.endpoint.counts import UNKNOWN, Counts, counted
@@ -199,6 +199,8 @@ def lines_of(endpoint: Picture) -> Iterator[Line]:
         yield from (("capacity", it) for it in _capacity(fleet))
     if endpoint.capture is not None:
         yield "captures", endpoint.capture
+    if endpoint.asynchronous is not None:
+        yield "writes", endpoint.asynchronous
     yield from _costs(endpoint.cost, preferred(endpoint))
     yield from (("alarms", it) for it in _alarms(endpoint))
     for who in ("role", "invokers"):
@@ -238,12 +240,7 @@ def _component(it: Component) -> str:
     adapter = f", an adapter of `{it.base}`" if it.base is not None else ""
     if it.needs is None:
         return f"`{it.name}`{adapter}: {copies_text(it)}"
-    wanted = [
-        *([_accelerators(it.needs.accelerators)] if it.needs.accelerators else []),
-        *([f"{it.needs.vcpus:g} vCPUs"] if it.needs.vcpus else []),
-        *([f"{it.needs.host_memory_mib / 1024:,.4g} GiB host memory"] if it.needs.host_memory_mib else []),
-    ]
-    needs = f"{'' if it.copies.max == 1 else ', each'} with {listed(wanted, last='and', quote='')}"
+    needs = f"{'' if it.copies.max == 1 else ', each'} with {it.needs}"
     return f"`{it.name}`{adapter}: {copies_text(it)}{needs}{placing(it)}"
 
 
@@ -265,10 +262,6 @@ def unbalanced_in(it: Placement) -> Iterator[str]:
         yield f"all copies of {names} in one Availability Zone"
     elif it.unbalanced:
         yield f"{names} less balanced over Availability Zones than asked for"
-
-
-def _accelerators(count: float) -> str:
-    return "1 accelerator" if count == 1 else f"{count:g} accelerators"
 
 
 def _fleet(fleet: Fleet) -> str:
@@ -341,7 +334,9 @@ def _layouts(it: Placement) -> Iterator[str]:
 
 def _layout(it: Layout) -> str:
     copies = listed([f"{count} `{name}`" for name, count in it.copies.items()], last="and", quote="")
-    free = f"{_accelerators(it.free.accelerators)} free" if it.free.accelerators else "no accelerator free"
+    free = (
+        f"{accelerators_text(it.free.accelerators)} free" if it.free.accelerators else "no accelerator free"
+    )
     return f"{it.count} x [{copies}; {free}]"
 
 

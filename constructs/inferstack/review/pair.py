@@ -1,0 +1,41 @@
+"""An endpoint before and after, with all that both were read from; and findings about what just changes."""
+
+import msgspec
+from msgspec.structs import replace
+
+from inferstack.check.load import LoadedSpec
+from inferstack.endpoint.of_template import Picture
+from inferstack.endpoint.place import Place
+from inferstack.endpoint.stack import Stack
+from inferstack.review.data import Finding
+from inferstack.updates.effects import Effect
+from inferstack.updates.update import Update
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """An endpoint before and after, with all that both were read from."""
+
+    key: str
+    loaded: LoadedSpec
+    update: Update
+    old: Stack
+    new: Stack
+    before: Picture
+    after: Picture
+
+
+def information(pair: Pair, effect: Effect, message: str, place: Place) -> Finding:
+    """Something that a reviewer should know and would not stop for."""
+    return Finding(
+        effect=effect,
+        severity="info",
+        endpoints=(pair.key,),
+        message=message,
+        place=place,
+    )
+
+
+def difference(pair: Pair, effect: Effect, message: str, told: tuple[str, str], place: Place) -> Finding:
+    """The same about something that changes from one to another."""
+    before, after = told
+    return replace(information(pair, effect, message, place), before=before, after=after)
