@@ -9,11 +9,8 @@ from msgspec.structs import replace
 from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
 from inferstack.catalog.resource_types import (
     ALARM_TYPE,
-    BUCKET_TYPE,
     COMPOSITE_ALARM_TYPE,
     CONFIG_TYPE,
-    DASHBOARD_TYPE,
-    TOPIC_TYPE,
 )
 from inferstack.check.load import LoadedSpec
 from inferstack.check.rules import RULES
@@ -27,7 +24,6 @@ from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import altered, lowered
 from inferstack.endpoint.scaling import Scaling
-from inferstack.endpoint.stack import Stack, readable
 from inferstack.facts.scaling import WHAT
 from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, dotted
@@ -35,6 +31,7 @@ from inferstack.problems.words import listed
 from inferstack.review.data import Cause, Finding, ResourceChange
 from inferstack.review.loosened import alarm_findings
 from inferstack.review.pair import Pair, difference, information
+from inferstack.review.remaining import remaining_findings
 from inferstack.review.widened import role_findings
 from inferstack.texts.s3_urls import location_of
 from inferstack.updates.effects import Effect
@@ -44,7 +41,6 @@ from inferstack.updates.update import Change, Fate, Update, compare
 
 _ALARMS = frozenset({ALARM_TYPE, COMPOSITE_ALARM_TYPE})
 
-_OTHERS = frozenset({DASHBOARD_TYPE, BUCKET_TYPE, TOPIC_TYPE})
 PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
 
 
@@ -65,8 +61,7 @@ def compared(pair: Pair) -> list[Finding]:
         *_destinations(pair),
         *cost_findings(pair.key, pair.before, pair.after),
         *_new(pair, risks),
-        *_others(pair),
-        *_tags(pair),
+        *remaining_findings(pair),
     ]
 
 
@@ -371,47 +366,6 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
     new = [it for it in pair.after.alarms if it.logical_id not in known and it.sentence not in watched]
     for those in alike(new) if pair.update.same_endpoint else ():
         yield _added(pair, f"an alarm: {sentence_of_all(those)}", those[0].place)
-
-
-def _others(pair: Pair) -> Iterator[Finding]:
-    """What no other finding is about: dashboards, buckets and topics."""
-    for it in pair.update.changes.values():
-        place = pair.new.place_of(it.logical_id, ())
-        keys = [str(path[0]) for path in it.paths if path[0] != "Tags"]
-        if it.type not in _OTHERS or not pair.update.same_endpoint:
-            continue
-        if it.fate is Fate.ADDED:
-            yield _added(pair, f"`{it.logical_id}` ({it.type})", place)
-        elif it.fate is Fate.REPLACED and it.type == DASHBOARD_TYPE:
-            names = [
-                readable(stack.of_type(it.type)[it.logical_id].get("DashboardName"))
-                for stack in (pair.old, pair.new)
-            ]
-            yield difference(pair, "changed", "the name of the dashboard", (names[0], names[1]), place)
-        elif it.fate is Fate.UPDATED and keys and it.type != DASHBOARD_TYPE:
-            yield information(pair, "changed", f"{listed(keys, last='and')} of `{it.logical_id}`", place)
-
-
-def _tags(pair: Pair) -> Iterator[Finding]:
-    """Tags that change, with the resources that have them."""
-    tagged: dict[tuple[str, str], list[str]] = {}
-    for it in pair.update.changes.values():
-        if it.fate is not Fate.ADDED and any(path[0] == "Tags" for path in it.paths):
-            old, new = (_tags_of(stack, it.logical_id) for stack in (pair.old, pair.new))
-            keys = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
-            sides = [", ".join(f"{key}={tags[key]}" for key in keys if key in tags) for tags in (old, new)]
-            tagged.setdefault((sides[0] or "none", sides[1] or "none"), []).append(it.logical_id)
-    for told, names in tagged.items():
-        place = pair.new.place_of(names[0], ("Tags",))
-        yield difference(pair, "changed", f"the tags of {listed(names, last='and')}", told, place)
-
-
-def _tags_of(stack: Stack, logical_id: str) -> dict[str, str]:
-    tags = deployed.properties_of(stack.resources[logical_id]).get("Tags")
-    return {
-        deployed.shown(it.get("Key")): readable(it.get("Value"))
-        for it in map(deployed.mapping, deployed.entries(tags))
-    }
 
 
 # ---------------------------------------------------------------- resource by resource
