@@ -61,7 +61,9 @@ def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
         fix = "compare with the template of the endpoint's own stack"
         raise SpecError([Problem(FilePlace(template.file), message, fix, OTHER_STACK)])
     name = str(template.endpoint_name or loaded.spec.endpoint_name)
-    place = OldPlace(name, stack.account, stack.region, stack.delete_command(stack_name(name)))
+    place = OldPlace(
+        name, stack.account, stack.region, stack.delete_command(stack_name(name)), template.resources
+    )
     # A template does not say where it was deployed, while a spec that says nothing leaves it open.
     placed = replace(update, old_place=place)
     if placed.moves:

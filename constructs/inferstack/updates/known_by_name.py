@@ -8,11 +8,14 @@ from inferstack.catalog.resource_types import (
     ALARM_TYPE,
     BUCKET_TYPE,
     COMPOSITE_ALARM_TYPE,
+    DASHBOARD_TYPE,
+    ENDPOINT_TYPE,
     MANAGED_POLICY_TYPE,
     ROLE_TYPE,
     TOPIC_TYPE,
 )
 from inferstack.endpoint import deployed
+from inferstack.endpoint.deployed import Resources
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
 from inferstack.updates.rules import REPLACEMENT, USER_GUIDE, update_rule
@@ -62,6 +65,45 @@ def replaced_under_its_name(update: Update) -> Iterator[Problem]:
             key = _NAMES[change.type]
             path = update.place(change.logical_id, (key,))
             yield Problem(path, message, f"write another `{snake(key)}`, too")
+
+
+_NAMES_ANYWHERE = {
+    **_NAMES,
+    ALARM_TYPE: "AlarmName",
+    COMPOSITE_ALARM_TYPE: "AlarmName",
+    DASHBOARD_TYPE: "DashboardName",
+}
+_OF_THE_ACCOUNT = (BUCKET_TYPE, MANAGED_POLICY_TYPE, ROLE_TYPE)
+"""Types whose names other regions share. That of a bucket is taken in every account."""
+
+
+@update_rule("IS869", effect="doubtful", source=f"{USER_GUIDE}/aws-properties-name.html")
+def names_stay_taken(update: Update) -> Iterator[Problem]:
+    """Names in the spec are taken as long as the old stack exists: a new stack with them cannot be made.
+
+    An endpoint that is renamed or moves gets a new stack where stacks are named after endpoints.
+    """
+    old, types, path = update.before, tuple(_NAMES_ANYWHERE), ("endpoint_name",)
+    if update.moves and update.old_place is not None:
+        same_account = update.old_place.account in (None, update.spec.account)
+        types = _OF_THE_ACCOUNT if same_account else (BUCKET_TYPE,)
+        old, path = update.old_place.resources, ("env",)
+    elif update.fate(ENDPOINT_TYPE) is not Fate.REPLACED:
+        return
+    names = [name for it in types for name in _names_of(update.after, it) if name in _names_of(old, it)]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        message = (
+            f"{listed(names, last='and')} {verb} taken while the old stack exists: if the endpoint gets a "
+            "new stack, that one cannot be made"
+        )
+        fix = "write other names, or delete the old stack first"
+        yield Problem(update.written(path), message, fix)
+
+
+def _names_of(resources: Resources, type_name: str) -> list[str]:
+    found = (it.get(_NAMES_ANYWHERE[type_name]) for it in deployed.of_type(resources, type_name).values())
+    return [it for it in found if isinstance(it, str)]
 
 
 def kept_name(update: Update, change: Change) -> str | None:

@@ -63,6 +63,8 @@ class OldPlace(msgspec.Struct, frozen=True):
     region: str | None
     delete_command: str
     """What deletes the old stack."""
+    resources: Resources
+    """What the old stack has."""
 
     def is_left(self, account: str | None, region: str | None) -> bool:
         """Whether the stack is deployed to a place that is known to be another one."""
