@@ -145,7 +145,7 @@ def watched(alarm: Properties) -> str:
 
 def _when(stack: Stack, alarm: Properties, fleets: tuple[Fleet, ...]) -> str:
     moves = MOVES.get(str(alarm.get("ComparisonOperator")), "crosses")
-    said = f"{moves} {threshold(stack, alarm, fleets)}{_for(stack, alarm)}"
+    said = f"{moves} {threshold(stack, alarm, fleets)}{patience(stack, alarm) or ''}"
     return said + ("; no data counts as bad" if alarm.get("TreatMissingData") == "breaching" else "")
 
 
@@ -205,10 +205,6 @@ def _longest_period(alarm: Properties) -> Any:
     queries = map(mapping, entries(alarm.get("Metrics")))
     found = [mapping(it.get("MetricStat")).get("Period", it.get("Period")) for it in queries]
     return max((it for it in found if isinstance(it, int)), default=60)
-
-
-def _for(stack: Stack, alarm: Properties) -> str:
-    return str(patience(stack, alarm) or "")
 
 
 def _recipients(alarm: Properties) -> tuple[str, ...]:

@@ -61,7 +61,9 @@ def _targets(stack: Stack, fleets: tuple[Fleet, ...]) -> Iterator[Scaling]:
         unit = WHAT.get(str(target.get("ScalableDimension")), "capacity")
         low, high = (stack.count(target.get(key)) for key in ("MinCapacity", "MaxCapacity"))
         aims = tuple(_aims(stack, logical_id, fleets))
-        schedule = tuple(_scheduled(stack, it, unit) for it in map(mapping, _actions(target)))
+        schedule = tuple(
+            _scheduled(stack, it, unit) for it in map(mapping, entries(target.get("ScheduledActions")))
+        )
         suspended = suspended_in(target)
         yield Scaling(
             of=shown(target.get("ResourceId")) if name is None else name,
@@ -87,10 +89,6 @@ def suspended_in(target: Properties) -> tuple[str, ...]:
     """What a target suspends: adding, removing, the schedule."""
     state = mapping(target.get("SuspendedState"))
     return tuple(what for key, what in _SUSPENDED.items() if state.get(key) is True)
-
-
-def _actions(target: Properties) -> list[object]:
-    return entries(target.get("ScheduledActions"))
 
 
 def _scheduled(stack: Stack, action: Properties, unit: str) -> str:

@@ -25,7 +25,7 @@ def _conditions(pair: Pair) -> Iterator[Finding]:
     moved: dict[tuple[str, str, str, str, Place], list[Alarm]] = {}
     for alarm in pair.after.alarms:
         was = old.get(alarm.logical_id)
-        why = "" if was is None else listed(_ways(pair, alarm.logical_id), last="and", quote="")
+        why = "" if was is None else listed([*_ways(pair, alarm.logical_id)], last="and", quote="")
         if was is not None and (why or was.when != alarm.when):
             moved.setdefault((alarm.metric, why, was.when, alarm.when, alarm.place), []).append(alarm)
     for (metric, why, before, after, place), those in moved.items():

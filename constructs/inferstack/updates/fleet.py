@@ -262,7 +262,8 @@ def names(update: Update) -> Iterator[Problem]:
     """A variant is added, removed or renamed."""
     gone, new = _names(update)
     if (gone or new) and not _is_guarded(update):
-        yield Problem(_place(update, new), f"{_moves(gone, new)}{_effects(gone, new)}", _names_fix(gone))
+        fix = "keep the old name unless it must change" if gone else "check the weights of all variants"
+        yield Problem(_place(update, new), f"{_moves(gone, new)}{_effects(gone, new)}", fix)
 
 
 def _names(update: Update) -> tuple[list[str], list[str]]:
@@ -298,10 +299,6 @@ def _effects(gone: list[str], new: list[str]) -> str:
     lost = "requests that name the old one fail, and its metrics end"
     begun = "a new one starts with its initial count and weight"
     return ": " + "; ".join(text for those, text in ((gone, lost), (new, begun)) if those)
-
-
-def _names_fix(gone: list[str]) -> str:
-    return "keep the old name unless it must change" if gone else "check the weights of all variants"
 
 
 @update_rule("IS874", effect="doubtful", source=SCALED_UPDATE)

@@ -49,17 +49,15 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
                 message = f"`{name}` no longer scales, whatever its load"
                 fix = "set the capacity that it should have, or keep its `autoscaling`"
                 yield Problem(_place(update, name), message, fix)
-            elif name in now and (off := _newly_suspended(before, now[name])):
+                continue
+            suspended = suspended_in(now.get(name, {}))
+            if off := [what for what in suspended if what not in suspended_in(before)]:
                 message = (
                     f"`{name}` no longer scales as before: it suspends {listed(off, last='and', quote='')}"
                 )
                 fix = "set the capacity that it needs meanwhile, and remember to turn it on again"
                 path = update.place(_target_id(update, now[name]), ("SuspendedState",))
                 yield Problem(path, message, fix)
-
-
-def _newly_suspended(before: deployed.Properties, after: deployed.Properties) -> list[str]:
-    return [what for what in suspended_in(after) if what not in suspended_in(before)]
 
 
 def _target_id(update: Update, target: deployed.Properties) -> str:

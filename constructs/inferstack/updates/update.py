@@ -200,7 +200,10 @@ def compare(before: Resources, after: Resources) -> dict[str, Change]:
     change nothing that runs.
     """
     both = [logical_id for logical_id in after if logical_id in before]
-    own = {logical_id: _own_paths(before[logical_id], after[logical_id]) for logical_id in both}
+    own = {
+        logical_id: tuple(_by_key(properties_of(before[logical_id]), properties_of(after[logical_id])))
+        for logical_id in both
+    }
     replaced: set[str] = set()
     while True:
         found = {it for it in both if _is_replaced(after[it], own[it], replaced)}
@@ -230,10 +233,6 @@ def _by_key(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Pro
             yield from ((key, *below) for below in differences(before[key], after[key]))
         else:
             yield (key,)
-
-
-def _own_paths(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[PropertyPath, ...]:
-    return tuple(_by_key(properties_of(before), properties_of(after)))
 
 
 def _is_replaced(resource: Mapping[str, Any], own: tuple[PropertyPath, ...], replaced: set[str]) -> bool:
