@@ -12,7 +12,7 @@ from support.resolving import BASES, merged
 
 from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.check.rules import RULES
-from inferstack.endpoint.cost import NO_PRICES, Cost, Money, amount_text, together
+from inferstack.endpoint.cost import NO_PRICES, Cost, Money, Prices, amount_text, of_fleet, together
 from inferstack.endpoint.counts import NONE, Counts, counted, total
 from inferstack.endpoint.of_spec import components, fleets, instance_counts
 from inferstack.endpoint.of_template import Identity, Picture, picture_of
@@ -211,6 +211,29 @@ def test_known_amounts_are_summed_although_others_are_not() -> None:
     assert whole_.per_hour == one.per_hour
     assert (whole_.instance_hours, whole_.missing) == (Counts.fixed(3), ("ml.p5en.48xlarge",))
     assert together([]).instance_hours == NONE
+
+
+def test_a_pool_costs_at_the_most_what_its_dearest_type_does() -> None:
+    prices = Prices({"ml.g6.2xlarge": amount("1.25"), "ml.g5.2xlarge": amount("1.50")})
+    for dearest_last in (
+        ("ml.g6.2xlarge", "ml.g5.2xlarge"),
+        ("ml.g6.2xlarge", "ml.g5.2xlarge", "ml.p5.48xlarge"),
+    ):
+        cost = of_fleet(Counts(1, 2, 4), dearest_last, prices)
+        assert cost is not None
+        assert cost.per_hour == Money(amount("1.25"), amount("2.50"), amount("6.00"))
+        assert cost.unpriced == dearest_last[2:]
+    cost = of_fleet(Counts(1, 2, 4), ("ml.g5.2xlarge", "ml.g6.2xlarge"), prices)
+    assert cost is not None
+    assert cost.per_hour == Money(amount("1.50"), amount("3.00"), amount("6.00"))
+
+
+def test_a_pool_whose_preferred_type_has_no_price_has_no_cost() -> None:
+    cost = of_fleet(
+        Counts.fixed(2), ("ml.p5.48xlarge", "ml.g6.2xlarge"), Prices({"ml.g6.2xlarge": amount("1")})
+    )
+    assert cost is not None
+    assert (cost.per_hour, cost.unpriced) == (None, ("ml.p5.48xlarge",))
 
 
 def amount(text: str) -> Any:

@@ -199,7 +199,7 @@ def lines_of(endpoint: Picture) -> Iterator[Line]:
         yield from (("capacity", it) for it in _capacity(fleet))
     if endpoint.capture is not None:
         yield "captures", endpoint.capture
-    yield from _costs(endpoint.cost, preferred(endpoint))
+    yield from _costs(endpoint.cost, of_pools(endpoint))
     yield from (("alarms", it) for it in _alarms(endpoint))
     for who in ("role", "invokers"):
         may = [it.sentence for it in endpoint.permissions if it.who == who]
@@ -345,18 +345,19 @@ def _layout(it: Layout) -> str:
     return f"{it.count} x [{copies}; {free}]"
 
 
-def preferred(endpoint: Picture) -> str:
-    """The instance types that costs are told of, where variants may use others, too; empty elsewhere."""
+def of_pools(endpoint: Picture) -> str:
+    """As which types instance pools count in the costs; empty without pools."""
     pooled = [it.instance_types[0] for it in endpoint.fleets if len(it.instance_types) > 1]
-    return listed(list(dict.fromkeys(pooled)), last="and", quote="")
+    types = listed(list(dict.fromkeys(pooled)), last="and", quote="")
+    return f"instance pools count as {types}, at the most as their dearest type" if types else ""
 
 
-def _costs(cost: Cost, assumed: str) -> Iterator[Line]:
+def _costs(cost: Cost, of_pools: str) -> Iterator[Line]:
     hour, month = cost.per_hour, cost.per_month
     if hour is not None and month is not None:
-        where = f", if all instances are {assumed}" if assumed else ""
+        pools = f"; {of_pools}" if of_pools else ""
         more = f"; not counted: {listed(cost.missing, last='and', quote='')}" if cost.missing else ""
-        yield "cost", f"{money_text(hour)} {cost.currency} an hour, {money_text(month)} a month{where}{more}"
+        yield "cost", f"{money_text(hour)} {cost.currency} an hour, {money_text(month)} a month{pools}{more}"
     elif cost.uncounted:
         yield (
             "cost",
