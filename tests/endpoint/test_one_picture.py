@@ -197,12 +197,24 @@ def test_all_variants_of_an_update_run_side_by_side() -> None:
 IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
 
 
-def test_concurrency_of_serverless_endpoints_is_a_quota() -> None:
-    serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 100}}
-    data = {"kind": "single-model", "endpoint_name": "one", "variant": serverless}
+def serverless(concurrency: int) -> Picture:
+    settings = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": concurrency}}
+    data: dict[str, Any] = {"kind": "single-model", "endpoint_name": "one", "variant": settings}
     data["model"] = {"image": IMAGE, "model_data_url": "s3://models/a.tar.gz"}
-    [need] = needs((), picture(template_of(parse_spec(data))).fleets, replaces=False)
+    return picture(template_of(parse_spec(data)))
+
+
+def test_concurrency_of_serverless_endpoints_is_a_quota() -> None:
+    [need] = needs((), serverless(100).fleets, replaces=False)
     assert (need.quota, need.always) == (CONCURRENCY, 100)
+
+
+def test_while_it_is_updated_a_serverless_endpoint_has_the_larger_concurrency() -> None:
+    for before, after in ((100, 20), (20, 100)):
+        [need] = needs(serverless(before).fleets, serverless(after).fleets, replaces=True)
+        assert (need.always, need.meanwhile) == (after, 100)
+    [need] = needs(serverless(100).fleets, serverless(20).fleets, replaces=False)
+    assert need.meanwhile == 20
 
 
 def test_known_amounts_are_summed_although_others_are_not() -> None:

@@ -34,10 +34,11 @@ def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
     found = words.touched(review)
     if not found:
         return
-    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", f"{words.currency_of(review)} AN HOUR".strip())]
-    rows += [_row(review, it) for it in found]
+    currency = words.currency_of(review)
+    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", f"{currency} AN HOUR".strip())]
+    rows += [_row(review, it, currency) for it in found]
     if len(review.endpoints) > 1:
-        rows += map(_total, review.totals)
+        rows += [_total(it, currency) for it in review.totals]
     yield from _with_header(_without_empty_columns(rows), stream)
 
 
@@ -53,14 +54,15 @@ def _with_header(rows: Sequence[tuple[str, ...]], stream: TextIO | None) -> Iter
     yield from others
 
 
-def _row(review: Review, it: Reviewed) -> tuple[str, str, str, str]:
+def _row(review: Review, it: Reviewed, currency: str) -> tuple[str, str, str, str]:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
-    return it.key, words.fate_text(review, it), words.instances_text(it), words.cost_cell(before, after)
+    cost = words.cost_cell(before, after, currency)
+    return it.key, words.fate_text(review, it), words.instances_text(it), cost
 
 
-def _total(it: Total) -> tuple[str, str, str, str]:
+def _total(it: Total, currency: str) -> tuple[str, str, str, str]:
     name = "all" if it.is_sum else "no stage" if it.stage is None else f"stage {it.stage}"
-    return name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost)
+    return name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost, currency)
 
 
 def _unchanged(review: Review) -> Iterator[str]:

@@ -10,7 +10,7 @@ from inferstack.endpoint.components import Component, Layout, Placement
 from inferstack.endpoint.containers import RunningContainer
 from inferstack.endpoint.cost import Cost, money_text
 from inferstack.endpoint.counts import UNKNOWN, Counts, counted
-from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.fleets import Fleet, Serverless
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.quota import CONCURRENCY
 from inferstack.problems.words import listed
@@ -130,7 +130,11 @@ def where(it: Quota) -> str:
 
 
 def instances_text(it: Reviewed) -> str:
-    """`1-1-4 ml.g5.xlarge`, summed over variants; from and to where that changes."""
+    """`1-1-4 ml.g5.xlarge`, summed over variants; from and to where that changes, as do the settings of
+    serverless variants.
+    """
+    if changes := _serverless_changes(it):
+        return f"serverless: {', '.join(changes)}"
     before, after = (None if one is None else (_count(one), _types(one)) for one in (it.before, it.after))
     if before is None or after is None or before == after:
         return " ".join(after or before or ("-",)).strip()
@@ -144,27 +148,55 @@ def _count(endpoint: Picture) -> str:
     return str(endpoint.cost.instance_hours) if has_instances else "serverless"
 
 
+def _serverless_changes(it: Reviewed) -> list[str]:
+    """What changes about serverless variants: `2,048 → 4,096 MB`."""
+    if it.before is None or it.after is None:
+        return []
+    old = {fleet.name: fleet.serverless for fleet in it.before.fleets}
+    pairs = [(old.get(fleet.name), fleet.serverless) for fleet in it.after.fleets]
+    return [
+        said
+        for before, after in pairs
+        if before is not None and after is not None
+        for said in _settings_changed(before, after)
+    ]
+
+
+def _settings_changed(before: Serverless, after: Serverless) -> Iterator[str]:
+    for unit, old, new in (
+        ("MB", before.memory_mb, after.memory_mb),
+        ("at once", before.max_concurrency, after.max_concurrency),
+        ("ready", before.provisioned_concurrency or 0, after.provisioned_concurrency or 0),
+    ):
+        if old != new:
+            was, now = (UNKNOWN if count is None else f"{count:,}" for count in (old, new))
+            yield f"{was} → {now} {unit}"
+
+
 def _types(endpoint: Picture) -> str:
     types = list(dict.fromkeys(it.instance_types[0] for it in endpoint.fleets if it.instance_types))
     return "" if not types else f"{types[0]}{f' and {len(types) - 1} more' if len(types) > 1 else ''}"
 
 
-def cost_cell(before: Cost | None, after: Cost | None) -> str:
-    """An hour's cost at the fewest and the most; from and to where that changes."""
-    old, new = (_amount(it) for it in (before, after))
+def cost_cell(before: Cost | None, after: Cost | None, currency: str) -> str:
+    """An hour's cost at the fewest and the most; from and to where that changes. ``currency`` is that of the
+    header.
+    """
+    old, new = (_amount(it, currency) for it in (before, after))
     return new if old in (new, "-") else f"{old} → {new}"
 
 
-def _amount(cost: Cost | None) -> str:
+def _amount(cost: Cost | None, currency: str) -> str:
     """The known amounts, with a sign that there are more."""
     if cost is None or cost.per_hour is None:
         return "-"
-    return money_text(cost.per_hour) + (" + ?" if cost.missing else "")
+    unit = "" if cost.currency == currency else f" {cost.currency}"
+    return money_text(cost.per_hour) + unit + (" + ?" if cost.missing else "")
 
 
 def currency_of(review: Review) -> str:
-    """The currency, if there is only one."""
-    ends = [it.after for it in review.endpoints]
+    """The currency, before and after, if there is only one."""
+    ends = [end for it in review.endpoints for end in (it.before, it.after)]
     found = {it.cost.currency for it in ends if it is not None and it.cost.currency is not None}
     return found.pop() if len(found) == 1 else ""
 
