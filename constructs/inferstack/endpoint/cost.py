@@ -65,8 +65,8 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     per_month: Money | None = None
     """Cost of 730 hours, as far as it is known; none if no price is known."""
     unpriced: tuple[str, ...] = ()
-    """Instance types without a known price: they are missing in the sums. Such a type may be the dearest of an
-    instance pool.
+    """Instance types without a known price: they are missing in the sums. Of an instance pool, one may be the
+    dearest.
     """
     uncounted: tuple[str, ...] = ()
     """Instance types of fleets whose size only the deployment knows: they are missing in the sums."""

@@ -25,9 +25,14 @@ _MARKS = {"error": "**error**", "warning": "warning", "info": "info"}
 def markdown(review: Review) -> str:
     """The whole comment. What does not fit is counted instead."""
     parts = [f"### inferstack: {escaping.markdown(words.verdict(review))}"]
-    parts += [
-        "\n".join(it) for it in (_table(review), _unchanged(review), _findings(review), _quotas(review)) if it
-    ]
+    sections = (
+        _table(review),
+        _said(words.until_deleted(review)),
+        _said(words.unchanged(review)),
+        _findings(review),
+        _quotas(review),
+    )
+    parts += ["\n".join(it) for it in sections if it]
     parts += _fitting_rows(map(_note, review.notes), _FOR_NOTES)
     details = [_details(it) for it in words.touched(review) if it.after is not None]
     picture = diagram(review)
@@ -91,9 +96,8 @@ def _table(review: Review) -> list[str]:
     return [*header, *_fitting_rows(rows, _FOR_ENDPOINTS)]
 
 
-def _unchanged(review: Review) -> list[str]:
-    said = words.unchanged(review)
-    return [] if said is None else [escaping.markdown(said)]
+def _said(sentence: str | None) -> list[str]:
+    return [] if sentence is None else [escaping.markdown(sentence)]
 
 
 def _endpoint_row(review: Review, it: Reviewed, currency: str) -> str:

@@ -22,7 +22,8 @@ def text(review: Review, stream: TextIO | None = None) -> str:
     parts = [
         [painted(printable(words.verdict(review)), "bold", stream)],
         list(_table(review, stream)),
-        list(_unchanged(review)),
+        list(_said(words.until_deleted(review))),
+        list(_said(words.unchanged(review))),
         list(_findings(review, stream)),
         list(_quotas(review, stream)),
         *(list(_endpoint(it, stream)) for it in words.touched(review)),
@@ -65,10 +66,9 @@ def _total(it: Total, currency: str) -> tuple[str, str, str, str]:
     return name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost, currency)
 
 
-def _unchanged(review: Review) -> Iterator[str]:
-    said = words.unchanged(review)
-    if said is not None:
-        yield from _wrapped(said, "", "  ")
+def _said(sentence: str | None) -> Iterator[str]:
+    if sentence is not None:
+        yield from _wrapped(sentence, "", "  ")
 
 
 def _findings(review: Review, stream: TextIO | None) -> Iterator[str]:

@@ -9,7 +9,7 @@ from inferstack.endpoint.alarms import alike, sentence_of_all
 from inferstack.endpoint.components import Component, Layout, Placement
 from inferstack.endpoint.containers import RunningContainer
 from inferstack.endpoint.cost import Cost, money_text
-from inferstack.endpoint.counts import UNKNOWN, Counts, counted
+from inferstack.endpoint.counts import NONE, UNKNOWN, Counts, counted, total
 from inferstack.endpoint.fleets import Fleet, Serverless
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.quota import CONCURRENCY
@@ -199,6 +199,28 @@ def currency_of(review: Review) -> str:
     ends = [end for it in review.endpoints for end in (it.before, it.after)]
     found = {it.cost.currency for it in ends if it is not None and it.cost.currency is not None}
     return found.pop() if len(found) == 1 else ""
+
+
+def old_stacks(review: Review) -> str | None:
+    """What old stacks cost beside the others: `+ 4.20 USD an hour`; None without any that have instances."""
+    costs = [it.until_deleted for it in review.totals if it.is_sum and it.until_deleted is not None]
+    hours = total(it.instance_hours for it in costs)
+    amounts = [f"{money_text(it.per_hour)} {it.currency}" for it in costs if it.per_hour is not None]
+    if hours == NONE and not amounts:
+        return None
+    missing = list(dict.fromkeys(name for it in costs for name in it.missing))
+    if amounts:
+        more = f"; not counted: {listed(missing, last='and', quote='')}" if missing else ""
+        said = f"{listed(amounts, last='and', quote='')} an hour{more}"
+    else:
+        said = f"{hours} instance{'' if str(hours) == '1' else 's'}"
+    return f"+ {said}"
+
+
+def until_deleted(review: Review) -> str | None:
+    """The same as a sentence."""
+    said = old_stacks(review)
+    return None if said is None else f"until the old stacks are deleted: {said}"
 
 
 def resources_text(it: Reviewed) -> str:
