@@ -365,7 +365,7 @@ def test_a_link_is_no_detour(repository: Path) -> None:
 def test_files_of_the_base_have_no_link() -> None:
     [case] = [it for it in CASES if it.title == "a spec that is gone"]
     html = as_html(case.review(), source_url("{file}#L{line}"))
-    assert "base:model_specs/resnet-mme.yaml:1" in said(html, f"//span{in_class('place')}")
+    assert "base/resnet-mme.yaml:1" in said(html, f"//span{in_class('place')}")
     assert not [it for it in parsed(html).xpath("//a/@href") if "base" in it]
 
 
