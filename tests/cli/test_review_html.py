@@ -310,6 +310,20 @@ def test_instances_that_copies_bring_are_told_of(tmp_path: Path) -> None:
     ]
 
 
+def test_an_image_whose_region_is_named_now_is_not_marked_as_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = yaml.safe_load((ROOT / "model_specs/bert-large.yaml").read_text("utf-8"))
+    other = merged(whole, {"model": {"image": {"version": "25.09"}}})
+    runs = f"//h4[text()='Runs']/..//span{in_class('updated')}"
+    for before, marks in ((whole, []), (other, ["changed"])):
+        for folder, data in (("base", before), ("specs", {**whole, "env": {"region": "us-east-1"}})):
+            Path(folder).mkdir(exist_ok=True)
+            Path(folder, "one.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+        assert said(as_html(review("specs", "base")), runs) == marks
+
+
 def test_a_page_without_endpoints_says_so(tmp_path: Path) -> None:
     html = as_html(review(tmp_path))
     assert said(html, "//dl[@class='tiles']/div") == ["0 endpoints nothing to show"]

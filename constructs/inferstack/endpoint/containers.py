@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from inferstack.catalog import images, regions
+from inferstack.catalog.images import ecr_image
 from inferstack.catalog.resource_types import CONFIG_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
@@ -153,6 +155,34 @@ def _container(
         environment=dict(_environment(container)),
         place=stack.place_of(*at),
     )
+
+
+def is_same_image(one: str | None, other: str | None) -> bool:
+    """Whether two images are the same, or one is the other with its region filled in."""
+    if one is None or other is None or one == other:
+        return one == other
+    return _in_region_of(other, one) == other or _in_region_of(one, other) == one
+
+
+_LOOKED_UP = "…"
+"""How a function looks in a readable image: the account of AWS's own images in the region."""
+
+
+def _in_region_of(named: str, image: str) -> str:
+    """An image of any region in the region of one that names it."""
+    found = ecr_image(named)
+    if found is None or not regions.has_form(found.region):
+        return image
+    # Another account may have anything under the same name.
+    is_aws = found.account in images.accounts_in(found.region, found.repository)
+    filled_in = {
+        _LOOKED_UP: found.account if is_aws else _LOOKED_UP,
+        "${AWS::Region}": found.region,
+        "${AWS::URLSuffix}": regions.dns_suffix(found.region),
+    }
+    for what, value in filled_in.items():
+        image = image.replace(what, value)
+    return image
 
 
 HIDDEN = "(not shown)"
