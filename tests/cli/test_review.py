@@ -53,6 +53,32 @@ def test_without_a_base_it_says_what_will_exist(one: Path, capsys: pytest.Captur
     assert said.err == ""
 
 
+def test_the_table_names_the_currency_of_what_is_gone(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    two = yaml.safe_load(BASES["single"]) | {"endpoint_name": "two"}
+    Path("base/two.yaml").write_text(yaml.safe_dump(two))
+    change(one, variant={"instance_type": "ml.g5.xlarge"})
+    assert run("--base", "base") == 0
+    lines = capsys.readouterr().out.splitlines()
+    [header, *rows] = [line.split() for line in lines[2:6]]
+    assert header[-3:] == ["USD", "AN", "HOUR"]
+    assert [row[-3:] for row in rows] == [["14.00", "→", "-"], ["14.00", "→", "-"], ["28.00", "→", "-"]]
+    assert run("--base", "base", "--format", "markdown") == 0
+    assert "| USD an hour |" in capsys.readouterr().out
+
+
+def test_amounts_in_several_currencies_name_them(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prices = json.loads(Path("prices.json").read_text())
+    prices["regions"]["eu-west-1"] = prices["regions"]["us-east-1"] | {"currency": "EUR"}
+    Path("prices.json").write_text(json.dumps(prices))
+    for folder, region in (("base", "us-east-1"), ("model_specs", "eu-west-1")):
+        image = f"111122223333.dkr.ecr.{region}.amazonaws.com/net:1"
+        change(Path(folder, "one.yaml"), env={"region": region}, model={"image": image})
+    assert run("--base", "base") == 0
+    said = capsys.readouterr().out
+    assert "14.00 USD → 14.00 EUR" in said
+    assert "  AN HOUR\n" in said
+
+
 def test_nothing_changes(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--base", "base") == 0
     assert capsys.readouterr().out == "1 endpoint against `base`: 1 unchanged\n\nnothing changes: one\n"

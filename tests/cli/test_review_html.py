@@ -26,6 +26,7 @@ from inferstack.cli.review.html import as_html, bars, source_url
 from inferstack.endpoint.components import Needs
 from inferstack.endpoint.counts import Counts, counted
 from inferstack.review import Review, review
+from inferstack.review.policies import broken, policy_of
 
 URL = source_url("https://git.example.com/acme/blob/main/{file}#L{line}")
 LINKED = re.compile(r"https://git\.example\.com/acme/blob/main/[\w./%~-]+#L\d+")
@@ -256,12 +257,30 @@ def test_a_legend_says_what_the_squares_are_that_are_drawn() -> None:
     assert said(as_html(review(ROOT / "tests/shapes/serverless.yaml")), "//ul[@class='legend']/li") == []
 
 
-def test_the_cost_of_pools_is_that_of_their_preferred_type() -> None:
+def test_the_cost_of_pools_is_at_the_most_that_of_their_dearest_type() -> None:
     found = review(ROOT / "tests/shapes/pools.yaml", prices=PRICES)
-    assert "Cost in USD, if all instances are ml.g6.2xlarge" in as_html(found)
     [it] = found.endpoints
     assert it.after is not None
-    assert dict(words.lines_of(it.after))["cost"].endswith(" a month, if all instances are ml.g6.2xlarge")
+    counted_as = "instance pools count as ml.g6.2xlarge, at the most as their dearest type"
+    cost = dict(words.lines_of(it.after))["cost"]
+    assert cost == f"2.50-3.00 USD an hour, 1,825.00-2,190.00 a month; {counted_as}"
+    assert f"Cost in USD; {counted_as}</caption>" in as_html(found)
+    assert [*broken([policy_of("cost-per-hour=2.99")], found)] == [
+        "cost-per-hour=2.99: any-gpu: up to 3.00 USD an hour"
+    ]
+    assert [*broken([policy_of("cost-per-hour=3")], found)] == []
+
+
+def test_a_type_of_a_pool_without_a_price_may_be_the_dearest(tmp_path: Path) -> None:
+    whole = yaml.safe_load((ROOT / "tests/shapes/pools.yaml").read_text("utf-8"))
+    whole["variant"]["instance_pools"][1]["instance_type"] = "ml.g5.4xlarge"
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(whole, sort_keys=False))
+    found = review(tmp_path / "one.yaml", prices=PRICES)
+    [broken_] = broken([policy_of("cost-per-hour=1000")], found)
+    assert broken_.endswith("no price of ml.g5.4xlarge, so it may cost too much")
+    [it] = found.endpoints
+    assert it.after is not None
+    assert dict(words.lines_of(it.after))["cost"].endswith("; not counted: ml.g5.4xlarge")
 
 
 def test_boxes_of_pools_are_of_their_preferred_type() -> None:
@@ -289,6 +308,20 @@ def test_instances_that_copies_bring_are_told_of(tmp_path: Path) -> None:
         True,
         False,
     ]
+
+
+def test_an_image_whose_region_is_named_now_is_not_marked_as_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = yaml.safe_load((ROOT / "model_specs/bert-large.yaml").read_text("utf-8"))
+    other = merged(whole, {"model": {"image": {"version": "25.09"}}})
+    runs = f"//h4[text()='Runs']/..//span{in_class('updated')}"
+    for before, marks in ((whole, []), (other, ["changed"])):
+        for folder, data in (("base", before), ("specs", {**whole, "env": {"region": "us-east-1"}})):
+            Path(folder).mkdir(exist_ok=True)
+            Path(folder, "one.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+        assert said(as_html(review("specs", "base")), runs) == marks
 
 
 def test_a_page_without_endpoints_says_so(tmp_path: Path) -> None:
@@ -346,7 +379,7 @@ def test_a_link_is_no_detour(repository: Path) -> None:
 def test_files_of_the_base_have_no_link() -> None:
     [case] = [it for it in CASES if it.title == "a spec that is gone"]
     html = as_html(case.review(), source_url("{file}#L{line}"))
-    assert "base:model_specs/resnet-mme.yaml:1" in said(html, f"//span{in_class('place')}")
+    assert "base/resnet-mme.yaml:1" in said(html, f"//span{in_class('place')}")
     assert not [it for it in parsed(html).xpath("//a/@href") if "base" in it]
 
 

@@ -12,7 +12,7 @@ from support.resolving import BASES, merged
 
 from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.check.rules import RULES
-from inferstack.endpoint.cost import NO_PRICES, Cost, Money, amount_text, together
+from inferstack.endpoint.cost import NO_PRICES, Cost, Money, Prices, amount_text, of_fleet, together
 from inferstack.endpoint.counts import NONE, Counts, counted, total
 from inferstack.endpoint.of_spec import components, fleets, instance_counts
 from inferstack.endpoint.of_template import Identity, Picture, picture_of
@@ -197,12 +197,24 @@ def test_all_variants_of_an_update_run_side_by_side() -> None:
 IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
 
 
-def test_concurrency_of_serverless_endpoints_is_a_quota() -> None:
-    serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 100}}
-    data = {"kind": "single-model", "endpoint_name": "one", "variant": serverless}
+def serverless(concurrency: int) -> Picture:
+    settings = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": concurrency}}
+    data: dict[str, Any] = {"kind": "single-model", "endpoint_name": "one", "variant": settings}
     data["model"] = {"image": IMAGE, "model_data_url": "s3://models/a.tar.gz"}
-    [need] = needs((), picture(template_of(parse_spec(data))).fleets, replaces=False)
+    return picture(template_of(parse_spec(data)))
+
+
+def test_concurrency_of_serverless_endpoints_is_a_quota() -> None:
+    [need] = needs((), serverless(100).fleets, replaces=False)
     assert (need.quota, need.always) == (CONCURRENCY, 100)
+
+
+def test_while_it_is_updated_a_serverless_endpoint_has_the_larger_concurrency() -> None:
+    for before, after in ((100, 20), (20, 100)):
+        [need] = needs(serverless(before).fleets, serverless(after).fleets, replaces=True)
+        assert (need.always, need.meanwhile) == (after, 100)
+    [need] = needs(serverless(100).fleets, serverless(20).fleets, replaces=False)
+    assert need.meanwhile == 20
 
 
 def test_known_amounts_are_summed_although_others_are_not() -> None:
@@ -211,6 +223,29 @@ def test_known_amounts_are_summed_although_others_are_not() -> None:
     assert whole_.per_hour == one.per_hour
     assert (whole_.instance_hours, whole_.missing) == (Counts.fixed(3), ("ml.p5en.48xlarge",))
     assert together([]).instance_hours == NONE
+
+
+def test_a_pool_costs_at_the_most_what_its_dearest_type_does() -> None:
+    prices = Prices({"ml.g6.2xlarge": amount("1.25"), "ml.g5.2xlarge": amount("1.50")})
+    for dearest_last in (
+        ("ml.g6.2xlarge", "ml.g5.2xlarge"),
+        ("ml.g6.2xlarge", "ml.g5.2xlarge", "ml.p5.48xlarge"),
+    ):
+        cost = of_fleet(Counts(1, 2, 4), dearest_last, prices)
+        assert cost is not None
+        assert cost.per_hour == Money(amount("1.25"), amount("2.50"), amount("6.00"))
+        assert cost.unpriced == dearest_last[2:]
+    cost = of_fleet(Counts(1, 2, 4), ("ml.g5.2xlarge", "ml.g6.2xlarge"), prices)
+    assert cost is not None
+    assert cost.per_hour == Money(amount("1.50"), amount("3.00"), amount("6.00"))
+
+
+def test_a_pool_whose_preferred_type_has_no_price_has_no_cost() -> None:
+    cost = of_fleet(
+        Counts.fixed(2), ("ml.p5.48xlarge", "ml.g6.2xlarge"), Prices({"ml.g6.2xlarge": amount("1")})
+    )
+    assert cost is not None
+    assert (cost.per_hour, cost.unpriced) == (None, ("ml.p5.48xlarge",))
 
 
 def amount(text: str) -> Any:

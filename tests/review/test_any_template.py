@@ -200,7 +200,7 @@ def test_anything_may_be_a_resource_or_any_part_of_one(files: tuple[Path, Path],
         put(template, data.draw(st.sampled_from(EVERYWHERE)), data.draw(JSON))
     old.write_text(json.dumps(template), "utf-8")
     for foreign in (False, True):
-        found = compare_with(old, [spec], stage=None, region=None, folders=[], foreign=foreign)
+        found = compare_with(old, [spec], stage=None, region=None, paths=[], foreign=foreign)
         assert found.problems or found.notes
 
 

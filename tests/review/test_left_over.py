@@ -1,6 +1,7 @@
 """``inferstack validate --against DIR``: templates of stacks that no spec makes any more."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,39 @@ def test_the_last_spec_of_a_folder_leaves_its_stack(left_over: LeftOver) -> None
     render("specs")
     file.unlink()
     assert left_over() == ["old/churn.template.json"]
+
+
+def test_a_folder_that_is_gone_as_a_whole_leaves_its_stacks(
+    left_over: LeftOver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("churn")
+    write("two", file="specs/two.yaml")
+    render("specs")
+    shutil.rmtree("specs")
+    assert left_over() == ["old/churn.template.json", "old/two.template.json"]
+    assert main(["validate", "specs", "--against", "old"]) == 1
+    assert "specs:1:1: IS001: " in capsys.readouterr().out
+
+
+def test_the_usual_folder_that_is_gone_leaves_its_stacks(
+    left_over: LeftOver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("churn", file="model_specs/churn.yaml")
+    render("model_specs")
+    shutil.rmtree("model_specs")
+    capsys.readouterr()
+    assert main(["validate", "--against", "old"]) == 1
+    assert "old/churn.template.json:1:1: IS854: " in capsys.readouterr().out
+
+
+def test_a_named_file_that_is_gone_leaves_its_stack(left_over: LeftOver) -> None:
+    file = write("churn")
+    render(str(file), str(write("two", file="specs/two.yaml")))
+    file.unlink()
+    assert left_over(str(file)) == ["old/churn.template.json"]
+    assert left_over(str(file), "specs/two.yaml") == ["old/churn.template.json"]
+    assert left_over(str(file), against="old/churn.template.json") == ["old/churn.template.json"]
+    assert left_over(str(file), against="old/two.template.json") == []
 
 
 def test_a_stage_that_is_not_chosen_is_there_all_the_same(left_over: LeftOver) -> None:

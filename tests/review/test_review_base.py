@@ -106,6 +106,57 @@ def test_a_single_spec_says_nothing_about_others() -> None:
 
 
 @pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("base", ["main", "before", "templates"])
+def test_what_came_from_a_folder_that_is_gone_as_a_whole_stays(
+    base: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree("specs", "before")
+    assert main(["render", "specs", "--out", "templates"]) == 0
+    shutil.rmtree("specs")
+    found = review("specs", base)
+    assert fates(found) == {"one": "removed", "two": "removed"}
+    assert [(it.effect, it.severity, it.code) for it in found.findings] == [
+        ("invalid", "error", "IS001"),
+        ("removed", "warning", "IS854"),
+    ]
+    capsys.readouterr()
+    assert main(["review", "specs", "--base", base, "--fail-on", "removed"]) == 1
+    said = capsys.readouterr()
+    assert "delete-stack --stack-name $stack " in said.out
+    assert "not allowed here: removed: one and two: " in said.err
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("base", ["main", "before", "templates", "templates/two.template.json"])
+def test_what_came_from_a_named_file_that_is_gone_stays(base: str) -> None:
+    shutil.copytree("specs", "before")
+    assert main(["render", "specs", "--out", "templates"]) == 0
+    Path("specs/two.yaml").unlink()
+    found = review("specs/two.yaml", base)
+    assert fates(found) == {"two": "removed"}
+    assert [it.code for it in found.findings if it.code] == ["IS001", "IS854"]
+    if not base.endswith(".json"):
+        assert fates(review(["specs/one.yaml", "specs/two.yaml"], base)) == {
+            "one": "unchanged",
+            "two": "removed",
+        }
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_path_that_never_was_takes_nothing_away() -> None:
+    for path in ("spec", "specs/three.yaml"):
+        found = review(path, "main")
+        assert (fates(found), [it.code for it in found.findings]) == ({}, ["IS001"])
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_link_that_leads_nowhere_is_not_gone() -> None:
+    shutil.rmtree("specs")
+    Path("specs").symlink_to("elsewhere")
+    assert fates(review("specs", "main")) == {}
+
+
+@pytest.mark.usefixtures("repository")
 def test_a_renamed_file_is_the_same_endpoint() -> None:
     Path("specs/one.yaml").rename("specs/uno.yaml")
     assert fates(review("specs", "main")) == {"two": "unchanged", "one": "unchanged"}
@@ -412,7 +463,7 @@ def test_a_folder_of_specs_stands_for_the_one_under_review() -> None:
     put("before/model_specs")
     found = review("specs", "before/model_specs")
     assert fates(found) == {"one": "updated"}
-    assert found.endpoints[0].compared_with == "before/model_specs:specs/one.yaml"
+    assert found.endpoints[0].compared_with == "before/model_specs/one.yaml"
 
 
 def test_only_a_template_of_what_is_gone_can_be_removed() -> None:
@@ -424,6 +475,57 @@ def test_only_a_template_of_what_is_gone_can_be_removed() -> None:
     fixes = [it.fix for base in ("before", "templates") for it in review("specs", base).findings if it.code]
     delete = "delete its stack: `aws cloudformation delete-stack --stack-name one --region us-east-1`"
     assert fixes == [delete, f"{delete}; if that is done, remove this template"]
+
+
+def test_a_removed_spec_is_called_what_it_is_called_in_the_base() -> None:
+    put("before")
+    put("specs", "two")
+    [it] = [it for it in review("specs", "./before").findings if it.code == "IS854"]
+    assert it.place.file == "before/one.yaml"
+    assert "(before/one.yaml did)" in it.message
+
+
+def test_removed_specs_are_one_finding_with_a_command_for_each_region() -> None:
+    for name in ("a", "b", "c"):
+        put("before", name)
+    image = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/net:1"
+    put("before", "d", env={"region": "eu-west-1"}, model={"image": image})
+    put("specs", "two")
+    [it] = [it for it in review("specs", "before").findings if it.effect == "removed"]
+    assert it.endpoints == ("a", "b", "c", "d")
+    assert it.message == (
+        "no spec makes the endpoints `a`, `b`, `c` and `d` any more: those that were deployed stay and cost money"
+    )
+    delete = "aws cloudformation delete-stack --stack-name"
+    assert it.fix == (
+        f"delete their stacks: `for stack in a b c; do {delete} $stack --region us-east-1; done` and "
+        f"`{delete} d --region eu-west-1`"
+    )
+    assert [one.file for one in (it.place, *it.also)] == [f"before/{name}.yaml" for name in "abcd"]
+
+
+def test_all_removed_specs_are_named_however_many() -> None:
+    for number in range(30):
+        put("before", f"one-{number}")
+    put("specs", "two")
+    [it] = [it for it in review("specs", "before").findings if it.effect == "removed"]
+    for number in range(30):
+        assert f"`one-{number}`" in it.message
+        assert f" one-{number}" in it.fix
+
+
+def test_a_name_of_a_template_is_no_command_of_a_shell() -> None:
+    """A template may come from anywhere."""
+    put("specs")
+    assert main(["render", "specs", "--out", "templates"]) == 0
+    file = Path("templates/one.template.json")
+    file.write_text(
+        file.read_text("utf-8").replace('"EndpointName": "one"', '"EndpointName": "one; reboot"'), "utf-8"
+    )
+    Path("specs/one.yaml").unlink()
+    put("specs", "two")
+    [it] = [it for it in review("specs", "templates").findings if it.effect == "removed"]
+    assert "--stack-name 'one; reboot' " in it.fix
 
 
 def test_stages_are_compared_with_their_own() -> None:
@@ -478,15 +580,36 @@ def test_specs_of_the_base_with_errors_are_not_compared_with() -> None:
     put("specs")
     put("specs", "two")
     put("before", variant={"instance_typ": "ml.m5.large"})
-    found = review("specs", "before")
+    found = review("specs", "./before")
     # What had errors may have been deployed before; only of the other one is it known that it is new.
     assert fates(found) == {"one": "not compared", "two": "new"}
     said = text(found)
-    assert said.startswith("2 endpoints against `before`: 1 new, 1 not compared\n")
+    assert said.startswith("2 endpoints against `before`: 1 new, 1 not compared; 1 warning\n")
     assert "\none       not compared  2 ml.g5.12xlarge\n" in said
     assert "| `one` | not compared | 2 ml.g5.12xlarge |" in markdown(found)
     assert as_html(found).count('<span class="tag not-compared">not compared</span>') == 3
-    assert found.notes == ("before: specs/one.yaml has errors, such as IS101: not compared",)
+    assert found.notes == ()
+    assert not found.failed
+    [wrong] = [it for it in found.findings if it.effect == "invalid"]
+    assert (wrong.severity, wrong.endpoints, wrong.place.file) == ("warning", ("one",), "before/one.yaml")
+    assert wrong.place.line == 1 + Path("before/one.yaml").read_text("utf-8").split("instance_typ:")[0].count(
+        "\n"
+    )
+    assert wrong.message.startswith("before/one.yaml has errors, such as IS101 (")
+    assert wrong.message.endswith("): it is not compared, and all rights and costs are judged as new")
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_a_spec_with_errors_made_is_not_known_if_it_is_gone() -> None:
+    Path("specs/one.yaml").write_text("kind: [")
+    commit()
+    Path("specs/one.yaml").unlink()
+    [wrong] = review("specs", "main").findings
+    assert (wrong.effect, wrong.severity, wrong.endpoints) == ("invalid", "warning", ())
+    assert wrong.place.file == "main:specs/one.yaml"
+    assert wrong.message.startswith("main:specs/one.yaml has errors, such as IS")
+    assert wrong.message.endswith("): what it made is not known")
+    assert "/tmp" not in wrong.message
 
 
 # ---------------------------------------------------------------- the base's own version

@@ -10,7 +10,7 @@ from inferstack.check.unique_names import TakenNames, names_taken_twice, names_t
 from inferstack.problems import FilePlace, Problem, SpecError, in_file_order
 from inferstack.problems.file_codes import NO_SPECS
 from inferstack.source.document import read_document
-from inferstack.source.spec_file import SUFFIXES, relative_to_cwd
+from inferstack.source.spec_file import PIPED, SUFFIXES, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
 
 # ---------------------------------------------------------------- files and folders
@@ -46,6 +46,19 @@ def is_folder(path: Path) -> bool:
     except OSError:
         # Reading it as a file will find out what is wrong, and report it.
         return False
+
+
+def is_gone(path: Path) -> bool:
+    """Whether nothing is at a path: not even a link that leads nowhere, or what nobody may read."""
+    if str(path) == PIPED:
+        return False
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def _is_spec(file: Path) -> bool:

@@ -31,7 +31,7 @@ def stack_name(endpoint_name: str) -> str:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
     """
     name = without_pseudo_parameters(endpoint_name)
-    return name if name[0].isalpha() else f"endpoint-{name}"
+    return name if name[:1].isalpha() else f"endpoint-{name}"
 
 
 def stack_of(loaded: LoadedSpec) -> StackPlace:

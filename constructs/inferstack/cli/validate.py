@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from inferstack.check.files import check_files, idle_stage, is_folder
+from inferstack.check.files import check_files, idle_stage
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import FORMATS, Findings, in_format, summary
 from inferstack.cli.terminal import painted, tell
@@ -58,7 +58,7 @@ def _with_updates(
         files,
         stage=options.stage,
         region=options.region,
-        folders=[path for path in options.paths if is_folder(path)],
+        paths=options.paths,
         foreign=options.foreign,
     )
     for note in comparison.notes:

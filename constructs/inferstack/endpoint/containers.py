@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from inferstack.catalog import images, regions
+from inferstack.catalog.images import ecr_image
 from inferstack.catalog.resource_types import CONFIG_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
@@ -154,6 +156,37 @@ def _container(
         model_package=None if package is None else shown(package),
         environment=dict(_environment(stack, container)),
         place=stack.place_of(*at),
+    )
+
+
+def is_same_image(one: str | None, other: str | None) -> bool:
+    """Whether two images are the same: one with its region filled in, or AWS's own in whatever region."""
+    if one is None or other is None or one == other:
+        return one == other
+    is_own = one.partition("/")[2] == other.partition("/")[2] and _is_of_aws(one) and _is_of_aws(other)
+    return is_own or _in_region_of(other, one) == other or _in_region_of(one, other) == one
+
+
+def _in_region_of(named: str, image: str) -> str:
+    """An image of any region in the region of one that names it."""
+    found = ecr_image(named)
+    if found is None or not regions.has_form(found.region):
+        return image
+    filled_in = image.replace("${AWS::Region}", found.region)
+    return filled_in.replace("${AWS::URLSuffix}", regions.dns_suffix(found.region))
+
+
+# How a readable image begins whose account a function looks up in a table of AWS's own.
+_LOOKED_UP = "….dkr.ecr."
+
+
+def _is_of_aws(image: str) -> bool:
+    """Whether it is an image of AWS's own: another account may have anything under the same name."""
+    found = ecr_image(image)
+    return image.startswith(_LOOKED_UP) or (
+        found is not None
+        and regions.has_form(found.region)
+        and found.account in images.accounts_in(found.region, found.repository)
     )
 
 

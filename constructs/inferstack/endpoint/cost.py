@@ -65,7 +65,9 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     per_month: Money | None = None
     """Cost of 730 hours, as far as it is known; none if no price is known."""
     unpriced: tuple[str, ...] = ()
-    """Instance types without a known price: they are missing in the sums."""
+    """Instance types without a known price: they are missing in the sums. Of an instance pool, one may be the
+    dearest.
+    """
     uncounted: tuple[str, ...] = ()
     """Instance types of fleets whose size only the deployment knows: they are missing in the sums."""
 
@@ -76,27 +78,40 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_fleet(counts: Counts | None, instance_types: Sequence[str], prices: Prices) -> Cost | None:
-    """The cost of a variant's instances, all of the preferred type; None for a serverless variant."""
+    """The cost of a variant's instances; None for a serverless variant.
+
+    Those of an instance pool are of the preferred type, but at the most of the dearest: any of its types can
+    run.
+    """
     if counts is None:
         return None
-    preferred = instance_types[0] if instance_types else "unknown"
-    price = prices.of(preferred)
-    if price is None:
-        return Cost(instance_hours=counts, unpriced=(preferred,))
+    types = instance_types or ("unknown",)
+    unpriced = tuple(name for name in types if prices.of(name) is None)
+    preferred = prices.of(types[0])
+    if preferred is None:
+        return Cost(instance_hours=counts, unpriced=unpriced)
     if counts.min is None or counts.start is None or counts.max is None:
-        return Cost(instance_hours=counts, uncounted=(preferred,))
-    per_hour = Money(price * counts.min, price * counts.start, price * counts.max)
-    return _priced(counts, per_hour, prices.currency)
+        return Cost(instance_hours=counts, unpriced=unpriced, uncounted=(types[0],))
+    dearest = max(price for name in types if (price := prices.of(name)) is not None)
+    per_hour = Money(preferred * counts.min, preferred * counts.start, dearest * counts.max)
+    return _priced(counts, per_hour, prices.currency, unpriced=unpriced)
 
 
-def _priced(counts: Counts, per_hour: Money, currency: str, missing: Cost | None = None) -> Cost:
+def _priced(
+    counts: Counts,
+    per_hour: Money,
+    currency: str,
+    *,
+    unpriced: tuple[str, ...] = (),
+    uncounted: tuple[str, ...] = (),
+) -> Cost:
     return Cost(
         instance_hours=counts,
         currency=currency,
         per_hour=per_hour,
         per_month=per_hour.times(HOURS_A_MONTH),
-        unpriced=() if missing is None else missing.unpriced,
-        uncounted=() if missing is None else missing.uncounted,
+        unpriced=unpriced,
+        uncounted=uncounted,
     )
 
 
@@ -112,7 +127,13 @@ def together(costs: Iterable[Cost]) -> Cost:
     if len(currencies) != 1:
         return whole
     per_hour = sum((cost.per_hour for cost in parts if cost.per_hour is not None), NO_MONEY)
-    return _priced(whole.instance_hours, per_hour, currencies.pop(), whole)
+    return _priced(
+        whole.instance_hours,
+        per_hour,
+        currencies.pop(),
+        unpriced=whole.unpriced,
+        uncounted=whole.uncounted,
+    )
 
 
 def by_currency(costs: Sequence[Cost]) -> Iterator[list[Cost]]:

@@ -51,8 +51,14 @@ def needs(before: Sequence[Fleet], after: Sequence[Fleet], *, replaces: bool) ->
             new = added(beside(old.get((it.name, it.is_shadow)), it) for it in now)
             meanwhile = most([always, added([gone, new])])
         yield Need(quota_name(instance_type), always, meanwhile)
-    if serverless := [it.serverless.max_concurrency for it in after if it.serverless is not None]:
-        yield Need(CONCURRENCY, added(serverless), added(serverless))
+    if any(it.serverless is not None for it in after):
+        always = _concurrency(after)
+        # AWS does not say whether both count at once. The larger one counts for certain.
+        yield Need(CONCURRENCY, always, most([_concurrency(before), always]) if replaces else always)
+
+
+def _concurrency(fleets: Iterable[Fleet]) -> int | None:
+    return added(it.serverless.max_concurrency for it in fleets if it.serverless is not None)
 
 
 def _most_of(fleets: Iterable[Fleet]) -> int | None:

@@ -1,6 +1,6 @@
 """`inferstack validate --against`: what a review's comparison finds about updates, as problems of specs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,7 +28,7 @@ def compare_with(
     *,
     stage: str | None,
     region: str | None,
-    folders: Iterable[Path],
+    paths: Sequence[Path],
     foreign: bool = False,
 ) -> Comparison:
     """Compares specs with what their stacks were made from. Specs with errors are left out: they deploy
@@ -40,11 +40,12 @@ def compare_with(
         stage: the stage to compare. Without one, a spec that can be deployed without a stage is compared
             without.
         region: the region for specs that name none; without it, that of the template.
-        folders: folders whose spec files are all among ``files``: a template that came from one of these
-            and that no spec makes any more is reported.
+        paths: what was named: folders whose spec files are all among ``files``, and files. A template that
+            came from one of these folders, or from a file that is gone, and that no spec makes any more is
+            reported.
         foreign: whether to compare with templates that inferstack has not made, too.
     """
-    asked = Question(paths=(*folders, *files), stage=stage, region=region)
+    asked = Question(paths=(*paths, *files), stage=stage, region=region)
     try:
         base = read_base(against, asked)
     except SpecError as error:
@@ -54,22 +55,22 @@ def compare_with(
         strange = list(not_ours(it.template for it in base.stacks))
         if strange:
             return Comparison(strange)
-    return _compared(base, asked, files, [*folders], foreign=foreign)
+    return _compared(base, asked, files, paths, foreign=foreign)
 
 
 def _compared(
-    base: Base, asked: Question, files: Sequence[Path], folders: Sequence[Path], *, foreign: bool
+    base: Base, asked: Question, files: Sequence[Path], paths: Sequence[Path], *, foreign: bool
 ) -> Comparison:
     read = [specs for file in files if (specs := specs_of(file, asked.stage, asked.region)).specs]
     alone = sum(len(it.specs) for it in read) == 1
-    result = Comparison(list(base.problems), list(base.notes))
+    wrong = [f"{it.file} has errors, such as {it.code}: not compared" for it in base.wrong.values()]
+    result = Comparison(list(base.problems), [*wrong, *base.notes])
     claimed: set[str] = set()
     for of_file in read:
         matches = matched(of_file, base, alone=alone, foreign=foreign)
         claimed |= {file for match in matches for file in match.candidates}
         result.problems.extend(_problems_of(matches, base, asked.region, result.notes))
-    if base.is_folder:
-        result.problems.extend(problem for _, problem in left_over(base, claimed, files, folders))
+    result.problems.extend(problem for _, problem in left_over(base, claimed, files, paths))
     return result
 
 

@@ -5,23 +5,24 @@ given. What both make of them is what the new version of the library changes.
 """
 
 import os
+import shlex
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 
-from inferstack.check.files import is_folder, spec_files
+from inferstack.check.files import is_folder, is_gone, spec_files
 from inferstack.check.load import LoadedSpec, check_document
-from inferstack.problems import FilePlace, Problem, SpecError, dotted
+from inferstack.problems import FilePlace, Problem, Severity, SpecError, dotted, in_file_order
 from inferstack.problems.file_codes import NO_BASE
 from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
 from inferstack.review.revision import Commit, GitError, commit_of, files_of
 from inferstack.review.templates import PATTERNS, PreviousTemplate, read_folder, read_template
 from inferstack.source.document import read_document
-from inferstack.source.spec_file import name_in_templates
+from inferstack.source.spec_file import SUFFIXES, name_in_templates, relative_to_cwd
 
 _REQUIREMENTS = "requirements.txt"
 _OF_GIT = "git:"
@@ -36,6 +37,8 @@ class BaseStack(msgspec.Struct, frozen=True):
     template: PreviousTemplate
     spec: str | None = None
     """The spec file that made it, as it is called under review; None for templates from elsewhere."""
+    came_from: str | None = None
+    """The same as it is called in the base."""
     is_staged: bool = False
     """Whether it is known for which stage it was made."""
     stage: str | None = None
@@ -52,8 +55,14 @@ class BaseStack(msgspec.Struct, frozen=True):
 
     def delete_command(self, stack: str) -> str:
         """The command that deletes the stack, given by its name."""
-        where = "" if self.region is None else f" --region {self.region}"
-        return f"aws cloudformation delete-stack --stack-name {stack}{where}"
+        # The name may be from a template that anybody has written.
+        return delete_command(shlex.quote(stack), self.region)
+
+
+def delete_command(stack: str, region: str | None) -> str:
+    """The command that deletes a stack; ``stack`` is its name as a shell needs it."""
+    where = "" if region is None else f" --region {region}"
+    return f"aws cloudformation delete-stack --stack-name {stack}{where}"
 
 
 class Base(msgspec.Struct, frozen=True):
@@ -67,8 +76,8 @@ class Base(msgspec.Struct, frozen=True):
     """False for a single template, which a single spec is compared with whatever its name."""
     commit: str | None = None
     """The full hash of a revision of git."""
-    wrong: frozenset[str] = frozenset()
-    """The spec files with errors, as they are called under review: what they made is not known."""
+    wrong: Mapping[str, Problem] = {}
+    """The first error of each spec file with errors, by its name under review: what it made is not known."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,18 +159,29 @@ def _unknown(base: str, why: str, fix: str) -> SpecError:
 
 
 class _SpecFile(msgspec.Struct, frozen=True):
-    """A spec file of the base, and what it is called under review."""
+    """A spec file of the base."""
 
     file: Path
     name: str
+    """What it is called under review."""
+    came_from: str
+    """What it is called in the base."""
+    place: str
+    """The same, with the revision in front if there is one."""
 
 
 def _of_folder(folder: Path, asked: Question) -> Base:
     """A folder of specs stands for the folder under review, whatever both are called."""
-    first = next((it for it in asked.paths if is_folder(it)), asked.paths[0].parent)
-    files = [_SpecFile(it, name_in_templates(str(first / it.name))) for it in spec_files(folder)]
-    title = folder.as_posix()
-    return _rendered(title, files, folder, asked)
+    first = next((it for it in asked.paths if _is_or_was_folder(it)), asked.paths[0].parent)
+    files = [
+        _SpecFile(it, name_in_templates(str(first / it.name)), it.as_posix(), it.as_posix())
+        for it in spec_files(folder)
+    ]
+    return _rendered(folder.as_posix(), files, folder, asked)
+
+
+def _is_or_was_folder(path: Path) -> bool:
+    return is_folder(path) or (is_gone(path) and path.suffix not in SUFFIXES)
 
 
 def _rendered(title: str, files: Sequence[_SpecFile], folder: Path, asked: Question) -> Base:
@@ -173,23 +193,30 @@ def _rendered(title: str, files: Sequence[_SpecFile], folder: Path, asked: Quest
             made, problems = check_document(read_document(one.file), stage=asked.stage, region=asked.region)
         except SpecError as error:
             made, problems = [], list(error.problems)
-        stacks += [_stack(title, one, it) for it in made]
-        wrong = next((it for it in problems if it.severity == "error"), None)
+        stacks += [_stack(one, it) for it in made]
+        wrong = next((it for it in in_file_order(problems) if it.severity is Severity.ERROR), None)
         if wrong is not None:
-            errors[one.name] = wrong
-    notes = (f"{title}: {name} has errors, such as {it.code}: not compared" for name, it in errors.items())
-    base = Base(title, tuple(stacks), notes=tuple(notes), wrong=frozenset(errors))
+            errors[one.name] = _in_base(one, wrong)
+    base = Base(title, tuple(stacks), wrong=errors)
     return base if asked.program is None else _by_program(asked.program, base, files, folder, asked)
 
 
-def _stack(title: str, one: _SpecFile, loaded: LoadedSpec) -> BaseStack:
+def _in_base(one: _SpecFile, wrong: Problem) -> Problem:
+    """An error of a spec, where the base has it; of a file beside it, such as its lock, at the spec."""
+    is_here = wrong.file == relative_to_cwd(str(one.file))
+    place = FilePlace(one.place, wrong.line, wrong.column) if is_here else FilePlace(one.place)
+    return Problem(place, wrong.message, wrong.fix, wrong.code)
+
+
+def _stack(one: _SpecFile, loaded: LoadedSpec) -> BaseStack:
     region = loaded.spec.region
     made = resolve_template(loaded.spec, region=region, source_of=lambda path: f"{one.name}: {dotted(path)}")
     at = "" if loaded.stage is None else f" ({loaded.stage})"
-    template = _template(f"{title}:{one.name}{at}", made)
+    template = _template(f"{one.place}{at}", made)
     return BaseStack(
         template,
         spec=one.name,
+        came_from=one.came_from,
         is_staged=True,
         stage=loaded.stage,
         account=loaded.spec.account,
@@ -264,7 +291,7 @@ def _with_own_version(now: BaseStack, then: PreviousTemplate | None) -> BaseStac
 def _of_commit(title: str, commit: Commit, asked: Question) -> Base:
     try:
         with files_of(commit) as folder:
-            files = list(_specs_at(asked.paths, commit.top, folder))
+            files = list(_specs_at(title, asked.paths, commit.top, folder))
             base = _rendered(title, files, folder, asked)
             is_empty = not any(folder.iterdir())
             other = bool(files) and _text(commit.top / _REQUIREMENTS) != _text(folder / _REQUIREMENTS)
@@ -281,7 +308,7 @@ def _of_commit(title: str, commit: Commit, asked: Question) -> Base:
     return msgspec.structs.replace(base, notes=tuple(notes), commit=commit.id)
 
 
-def _specs_at(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecFile]:
+def _specs_at(title: str, paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecFile]:
     """The spec files that were at these paths; none where there were none."""
     for path in paths:
         inner = _path_in(top, path)
@@ -294,8 +321,8 @@ def _specs_at(paths: Iterable[Path], top: Path, folder: Path) -> Iterator[_SpecF
             continue
         for file in found:
             if file.is_file():
-                name = path / file.name if is_folder(there) else path
-                yield _SpecFile(file, name_in_templates(str(name)))
+                name = name_in_templates(str(path / file.name if is_folder(there) else path))
+                yield _SpecFile(file, name, name, f"{title}:{name}")
 
 
 def _path_in(top: Path, path: Path) -> Path | None:

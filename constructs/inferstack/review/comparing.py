@@ -16,7 +16,7 @@ from inferstack.check.load import LoadedSpec
 from inferstack.check.rules import RULES
 from inferstack.endpoint import deployed
 from inferstack.endpoint.alarms import alike, sentence_of_all
-from inferstack.endpoint.containers import HIDDEN, RunningContainer, environments
+from inferstack.endpoint.containers import HIDDEN, RunningContainer, environments, is_same_image
 from inferstack.endpoint.cost import Cost, amount_text
 from inferstack.endpoint.counts import NONE, between, counted
 from inferstack.endpoint.fleets import Fleet
@@ -171,7 +171,8 @@ def _sources(was: RunningContainer, now: RunningContainer) -> Iterator[tuple[Eff
         ("weights-changed", "the model", was.model, now.model),
     )
     for effect, what, one, other in parts:
-        if one != other:
+        is_same = is_same_image(one, other) if effect == "image-changed" else one == other
+        if not is_same:
             yield effect, what, one or "none", other or "none"
 
 

@@ -120,6 +120,10 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
     """After the deployment."""
     before: Cost | None = None
     """Before it; none without a base."""
+    until_deleted: Cost | None = None
+    """On top of it, what old stacks cost until somebody deletes them: of endpoints that are removed or moved,
+    or replaced by one of another name; none if there are none.
+    """
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):

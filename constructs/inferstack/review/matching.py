@@ -1,17 +1,19 @@
 """Which template of the base belongs to which spec, and which belongs to none any more."""
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from inferstack.check.files import is_folder, is_gone
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.stack_names import stack_name
 from inferstack.format.logical_ids import ENDPOINT
 from inferstack.problems import FilePlace, Problem, Severity, SpecError
 from inferstack.problems.file_codes import LEFT_OVER, UNCLEAR
 from inferstack.problems.words import listed
-from inferstack.review.base import Base, BaseStack
+from inferstack.review.base import Base, BaseStack, delete_command
 from inferstack.review.deploying import not_ours
 from inferstack.review.templates import PreviousTemplate
 from inferstack.source.document import read_document
@@ -147,9 +149,9 @@ def _unclear_template(one: LoadedSpec, files: Sequence[str]) -> Problem:
 
 
 def left_over(
-    base: Base, claimed: Collection[str], files: Sequence[Path], folders: Iterable[Path]
+    base: Base, claimed: Collection[str], files: Sequence[Path], paths: Iterable[Path]
 ) -> Iterator[tuple[BaseStack, Problem]]:
-    """Stacks that came from spec files of these folders, and that no file makes any more.
+    """Stacks that came from spec files at these paths, and that no file makes any more.
 
     What a spec with errors would make is not known: the stacks that came from its file are left out, and
     those that have the name that it gives.
@@ -157,18 +159,24 @@ def left_over(
     Args:
         base: all templates.
         claimed: files of the templates that specs were compared with.
-        files: all spec files of the folders, and perhaps others.
-        folders: folders that are given as a whole. Other folders may belong to other apps.
+        files: all spec files at the paths, those that are gone among them.
+        paths: what is named. A folder is named as a whole: other folders may belong to other apps. Nobody
+            removes what a file made by naming it; only if that file is gone, its stack is left over.
     """
-    here = {name_in_templates(str(folder)) for folder in folders}
-    candidates = [it for it in base.stacks if it.template.file not in claimed and _folder(it) in here]
+    # A single template is for one spec: that a folder has none for it says nothing.
+    whole = [it for it in paths if is_gone(it) or (base.is_folder and is_folder(it))]
+    here = {name_in_templates(str(it)) for it in whole}
+    candidates = [
+        it for it in base.stacks if it.template.file not in claimed and not here.isdisjoint(_from(it))
+    ]
     if not candidates:
         return
+    there = [it for it in files if not is_gone(it)]
     # At every stage: comparing one stage does not mean that the others were removed.
-    now = [specs_of(file, None, None) for file in files]
+    now = [specs_of(file, None, None) for file in there]
     made = {own.template.file for it in now for one in it.specs for own in _own(one, it, base.stacks)}
     broken = {it.file for it in now if not it.is_whole}
-    names = {name for file, it in zip(files, now, strict=True) if not it.is_whole for name in _names_in(file)}
+    names = {name for file, it in zip(there, now, strict=True) if not it.is_whole for name in _names_in(file)}
     for stack in candidates:
         template = stack.template
         name = template.endpoint_name
@@ -189,14 +197,14 @@ def _names_in(file: Path) -> Iterator[str]:
         yield name.casefold()
 
 
-def _folder(stack: BaseStack) -> str | None:
-    """The folder of the spec file that a stack of one endpoint was made from; None for any other stack."""
+def _from(stack: BaseStack) -> tuple[str, ...]:
+    """The spec file that a stack of one endpoint was made from, and its folder; empty for any other stack."""
     source = stack.template.source_of(ENDPOINT)
-    return None if source is None else Path(source).parent.as_posix()
+    return () if source is None else (source, Path(source).parent.as_posix())
 
 
 def _no_longer_made(stack: BaseStack, name: str) -> Problem:
-    source = stack.template.source_of(ENDPOINT)
+    source = stack.came_from or stack.template.source_of(ENDPOINT)
     message = (
         f"no spec makes the endpoint `{name}` any more ({source} did): if it was deployed, it stays and "
         "costs money"
@@ -206,3 +214,20 @@ def _no_longer_made(stack: BaseStack, name: str) -> Problem:
     if stack.spec is None:
         fix += "; if that is done, remove this template"
     return Problem(FilePlace(stack.template.file), message, fix, LEFT_OVER, Severity.WARNING)
+
+
+def delete_commands(stacks: Iterable[BaseStack]) -> list[str]:
+    """The commands that delete these stacks, one for each region."""
+    by_region: dict[str | None, list[str]] = {}
+    for stack in stacks:
+        names = by_region.setdefault(stack.region, [])
+        name = shlex.quote(stack_name(str(stack.template.endpoint_name)))
+        if name not in names:
+            names.append(name)
+    return [_delete_all(names, region) for region, names in by_region.items()]
+
+
+def _delete_all(stacks: Sequence[str], region: str | None) -> str:
+    if len(stacks) == 1:
+        return delete_command(stacks[0], region)
+    return f"for stack in {' '.join(stacks)}; do {delete_command('$stack', region)}; done"

@@ -56,7 +56,7 @@ def _shares_none(group: Sequence[Finding], finding: Finding) -> bool:
 
 def _joined(group: Sequence[Finding]) -> Finding:
     first = group[0]
-    places = dict.fromkeys(it.place for it in group if it.place != first.place)
+    places = dict.fromkeys(place for it in group for place in (it.place, *it.also) if place != first.place)
     dearer = [it.dearer for it in group if it.dearer is not None]
     return replace(
         first,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog.resource_types import ENDPOINT_TYPE
-from inferstack.check.files import is_folder, spec_files
+from inferstack.check.files import spec_files
 from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.check.unique_names import names_that_clash, taken_names
@@ -33,7 +33,7 @@ from inferstack.review.comparing import (
 )
 from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
 from inferstack.review.deploying import as_deployed, place_in, places_of, update_of, update_over
-from inferstack.review.matching import Match, SpecsOfFile, left_over, matched, specs_of
+from inferstack.review.matching import Match, SpecsOfFile, delete_commands, left_over, matched, specs_of
 from inferstack.review.order import library_finding, worst_first
 from inferstack.review.pair import Pair
 from inferstack.review.sums import quotas, totals
@@ -101,8 +101,9 @@ class _Reviewer(msgspec.Struct):
         self.keys = _keys(specs)
         problems += names_that_clash(map(taken_names, specs))
         claimed = self._review_all(read)
-        if self.base is not None and self.base.is_folder:
+        if self.base is not None:
             self._left_over(self.base, claimed, files)
+            self.findings += self._not_compared(self.base, read)
         self.findings += self._of_files(in_file_order(problems))
         self.findings += avoidable_together(self.reviewed)
         return self._made()
@@ -198,26 +199,53 @@ class _Reviewer(msgspec.Struct):
 
     def _left_over(self, base: Base, claimed: set[str], files: Sequence[Path]) -> None:
         """Endpoints of the base that no spec makes any more."""
-        folders = [it for it in self.asked.paths if is_folder(it)]
-        for gone, problem in left_over(base, claimed, files, folders):
-            template = gone.template
-            region = self.asked.region if gone.region is None else gone.region
-            stack = Stack(template.resources, template.sections, places_in_template(template.file), region)
-            identity = Identity(
-                stack=stack_name(str(template.endpoint_name)),
-                stage=gone.stage,
-                account=gone.account,
-                region=region,
-                kind=None,
-                place=Place(template.file),
-            )
-            before = picture_of(stack, identity, self._prices(region))
-            key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
-            reviewed = Reviewed(
-                key=key, fate="removed", after=None, before=before, compared_with=template.file
-            )
-            self.reviewed.append(reviewed)
+        gone = [
+            (self._removed(stack), stack, problem)
+            for stack, problem in left_over(base, claimed, files, self.asked.paths)
+        ]
+        if len(gone) == 1:
+            [(key, _, problem)] = gone
             self.findings.append(finding_of(problem, "removed", key))
+        elif gone:
+            self.findings.append(_all_removed(gone))
+
+    def _removed(self, gone: BaseStack) -> str:
+        """Reviews an endpoint that no spec makes any more; returns its key."""
+        template = gone.template
+        region = self.asked.region if gone.region is None else gone.region
+        stack = Stack(template.resources, template.sections, places_in_template(template.file), region)
+        identity = Identity(
+            stack=stack_name(str(template.endpoint_name)),
+            stage=gone.stage,
+            account=gone.account,
+            region=region,
+            kind=None,
+            place=Place(template.file),
+        )
+        before = picture_of(stack, identity, self._prices(region))
+        key = identity.stack if identity.stack not in self.keys.values() else f"{identity.stack} (gone)"
+        reviewed = Reviewed(key=key, fate="removed", after=None, before=before, compared_with=template.file)
+        self.reviewed.append(reviewed)
+        return key
+
+    def _not_compared(self, base: Base, read: Sequence[SpecsOfFile]) -> Iterator[Finding]:
+        """Spec files of the base with errors, and the endpoints that count as new because of them."""
+        fates = {it.key: it.fate for it in self.reviewed}
+        for name, problem in base.wrong.items():
+            of_file = [self.keys[id(one)] for it in read if it.file == name for one in it.specs]
+            keys = tuple(key for key in of_file if fates[key] == "not compared")
+            so, fix = "what it made is not known", ""
+            if keys:
+                so = "it is not compared, and all rights and costs are judged as new"
+                fix = "read the whole spec, not only what changes"
+            yield Finding(
+                effect="invalid",
+                severity="warning",
+                endpoints=keys,
+                message=f"{problem.file} has errors, such as {problem.code} ({problem.message}): {so}",
+                fix=fix,
+                place=Place(problem.file, problem.line, problem.column),
+            )
 
     def _of_files(self, problems: Sequence[Problem]) -> Iterator[Finding]:
         """What is wrong with the specs as they are."""
@@ -231,6 +259,27 @@ class _Reviewer(msgspec.Struct):
                 continue
             effect: Effect = "invalid" if problem.severity is Severity.ERROR else "advice"
             yield finding_of(problem, effect, keys[0] if len(keys) == 1 else None)
+
+
+def _all_removed(gone: Sequence[tuple[str, BaseStack, Problem]]) -> Finding:
+    """Several endpoints that no spec makes any more, in one finding, which names all of them."""
+    stacks = [stack for _, stack, _ in gone]
+    *names, last = (f"`{it.template.endpoint_name}`" for it in stacks)
+    those = f"{', '.join(names)} and {last}"
+    commands = " and ".join(f"`{it}`" for it in delete_commands(stacks))
+    # Specs of a base are rendered: there are no templates to remove.
+    more = "" if stacks[0].spec is not None else "; if that is done, remove their templates"
+    first, *others = [Place(it.template.file, 1, 1) for it in stacks]
+    return Finding(
+        effect="removed",
+        severity="warning",
+        endpoints=tuple(key for key, _, _ in gone),
+        message=f"no spec makes the endpoints {those} any more: those that were deployed stay and cost money",
+        fix=f"delete their stacks: {commands}{more}",
+        code=gone[0][2].code,
+        place=first,
+        also=tuple(others),
+    )
 
 
 # ---------------------------------------------------------------- specs

@@ -7,11 +7,14 @@ from inferstack.endpoint import cost
 from inferstack.endpoint.cost import Cost
 from inferstack.endpoint.counts import added
 from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.quota import Need, beside, needs
-from inferstack.review.data import Quota, Reviewed, Total
+from inferstack.review.data import EndpointFate, Quota, Reviewed, Total
 
 _Where = tuple[str | None, str | None, str]
 """Account, region and name of a quota."""
+_Place = tuple[str | None, str | None, str]
+"""Account, region and name of a stack."""
 
 
 def quotas(reviewed: Sequence[Reviewed]) -> tuple[Quota, ...]:
@@ -68,11 +71,15 @@ def while_updating(it: Reviewed, fleet: Fleet) -> int | None:
 
 def totals(reviewed: Sequence[Reviewed]) -> tuple[Total, ...]:
     """The cost at each stage, where there are several, and of all together."""
+    old = [*_old_stacks(reviewed)]
     stages = list(dict.fromkeys(_stage(it) for it in reviewed))
-    of_stages = (
-        [it for stage in stages for it in _totals(_at(reviewed, stage), stage)] if len(stages) > 1 else []
-    )
-    return (*of_stages, *_totals(_each_stack_once(reviewed), None, is_sum=True))
+    of_stages = [
+        it
+        for stage in stages
+        for it in _totals(_at(reviewed, stage), [one for one in old if one.stage == stage], stage)
+    ]
+    every = _totals(_each_stack_once(reviewed), old, None, is_sum=True)
+    return (*(of_stages if len(stages) > 1 else ()), *every)
 
 
 def _stage(it: Reviewed) -> str | None:
@@ -86,30 +93,57 @@ def _at(reviewed: Iterable[Reviewed], stage: str | None) -> list[Reviewed]:
 
 def _each_stack_once(reviewed: Iterable[Reviewed]) -> list[Reviewed]:
     """A stack that two stages make in the same place is one stack: the larger one counts."""
-    found: dict[object, Reviewed] = {}
+    found: dict[_Place, Reviewed] = {}
     for it in reviewed:
         one = it.after if it.after is not None else it.before
         if one is not None:
-            place = (one.account, one.region, one.stack)
-            other = found.get(place)
-            if other is None or _most(it) > _most(other):
-                found[place] = it
+            other = found.get(_place(one))
+            if other is None or _most(it.after) > _most(other.after):
+                found[_place(one)] = it
     return list(found.values())
 
 
-def _most(it: Reviewed) -> float:
-    most = 0 if it.after is None else it.after.cost.instance_hours.max
+def _place(one: Picture) -> _Place:
+    return one.account, one.region, one.stack
+
+
+def _most(one: Picture | None) -> float:
+    most = 0 if one is None else one.cost.instance_hours.max
     return math.inf if most is None else most
 
 
-def _totals(reviewed: Sequence[Reviewed], stage: str | None, *, is_sum: bool = False) -> Iterator[Total]:
+def _old_stacks(reviewed: Sequence[Reviewed]) -> Iterator[Picture]:
+    """The stacks that no deployment changes any more, each once: they run until somebody deletes them."""
+    made = {_place(it.after) for it in reviewed if it.after is not None}
+    left = [it.before for it in reviewed if it.fate in _LEAVES_OLD_STACK and it.before is not None]
+    found: dict[_Place, Picture] = {}
+    for one in sorted(left, key=_most):
+        found[_place(one)] = one
+    yield from (one for place, one in found.items() if place not in made)
+
+
+_LEAVES_OLD_STACK = frozenset[EndpointFate]({"removed", "moved", "replaced"})
+"""What may become of an endpoint while its stack stays: that of a replaced one does under another name."""
+
+
+def _totals(
+    reviewed: Sequence[Reviewed], old_stacks: Sequence[Picture], stage: str | None, *, is_sum: bool = False
+) -> Iterator[Total]:
     after = [it.after.cost for it in reviewed if it.after is not None]
     before = [it.before.cost for it in reviewed if it.before is not None]
-    groups = list(cost.by_currency([*after, *before]))
-    for group in groups:
-        now, was = ([it for it in costs if any(it is one for one in group)] for costs in (after, before))
-        yield Total(stage=stage, is_sum=is_sum, cost=cost.together(now), before=_before(was))
+    old = [it.cost for it in old_stacks]
+    for group in cost.by_currency([*after, *before, *old]):
+        now, was, stays = (
+            [it for it in costs if any(it is one for one in group)] for costs in (after, before, old)
+        )
+        yield Total(
+            stage=stage,
+            is_sum=is_sum,
+            cost=cost.together(now),
+            before=_together(was),
+            until_deleted=_together(stays),
+        )
 
 
-def _before(costs: Sequence[Cost]) -> Cost | None:
+def _together(costs: Sequence[Cost]) -> Cost | None:
     return cost.together(costs) if costs else None

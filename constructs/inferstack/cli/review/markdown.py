@@ -25,9 +25,14 @@ _MARKS = {"error": "**error**", "warning": "warning", "info": "info"}
 def markdown(review: Review) -> str:
     """The whole comment. What does not fit is counted instead."""
     parts = [f"### inferstack: {escaping.markdown(words.verdict(review))}"]
-    parts += [
-        "\n".join(it) for it in (_table(review), _unchanged(review), _findings(review), _quotas(review)) if it
-    ]
+    sections = (
+        _table(review),
+        _said(words.until_deleted(review)),
+        _said(words.unchanged(review)),
+        _findings(review),
+        _quotas(review),
+    )
+    parts += ["\n".join(it) for it in sections if it]
     parts += _fitting_rows(map(_note, review.notes), _FOR_NOTES)
     details = [_details(it) for it in words.touched(review) if it.after is not None]
     picture = diagram(review)
@@ -83,31 +88,28 @@ def _table(review: Review) -> list[str]:
     found = words.touched(review)
     if not found:
         return []
-    rows = [_endpoint_row(review, it) for it in found]
+    currency = words.currency_of(review)
+    rows = [_endpoint_row(review, it, currency) for it in found]
     if len(review.endpoints) > 1:
-        rows += map(_total_row, review.totals)
-    header = _header(
-        "Endpoint", "", "Instances: min-start-max", f"{words.currency_of(review)} an hour".strip()
-    )
+        rows += [_total_row(it, currency) for it in review.totals]
+    header = _header("Endpoint", "", "Instances: min-start-max", f"{currency} an hour".strip())
     return [*header, *_fitting_rows(rows, _FOR_ENDPOINTS)]
 
 
-def _unchanged(review: Review) -> list[str]:
-    said = words.unchanged(review)
-    return [] if said is None else [escaping.markdown(said)]
+def _said(sentence: str | None) -> list[str]:
+    return [] if sentence is None else [escaping.markdown(sentence)]
 
 
-def _endpoint_row(review: Review, it: Reviewed) -> str:
+def _endpoint_row(review: Review, it: Reviewed, currency: str) -> str:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
-    fate = words.fate_text(review, it)
-    return _row(
-        code(it.key), fate, escaping.markdown(words.instances_text(it)), words.cost_cell(before, after)
-    )
+    cost = words.cost_cell(before, after, currency)
+    instances = escaping.markdown(words.instances_text(it))
+    return _row(code(it.key), words.fate_text(review, it), instances, cost)
 
 
-def _total_row(it: Total) -> str:
+def _total_row(it: Total, currency: str) -> str:
     name = "**all**" if it.is_sum else "no stage" if it.stage is None else f"stage {code(it.stage)}"
-    return _row(name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost))
+    return _row(name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost, currency))
 
 
 def _findings(review: Review) -> list[str]:

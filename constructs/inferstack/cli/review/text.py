@@ -22,7 +22,8 @@ def text(review: Review, stream: TextIO | None = None) -> str:
     parts = [
         [painted(printable(words.verdict(review)), "bold", stream)],
         list(_table(review, stream)),
-        list(_unchanged(review)),
+        list(_said(words.until_deleted(review))),
+        list(_said(words.unchanged(review))),
         list(_findings(review, stream)),
         list(_quotas(review, stream)),
         *(list(_endpoint(it, stream)) for it in words.touched(review)),
@@ -34,10 +35,11 @@ def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
     found = words.touched(review)
     if not found:
         return
-    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", f"{words.currency_of(review)} AN HOUR".strip())]
-    rows += [_row(review, it) for it in found]
+    currency = words.currency_of(review)
+    rows = [("ENDPOINT", "", "INSTANCES: MIN-START-MAX", f"{currency} AN HOUR".strip())]
+    rows += [_row(review, it, currency) for it in found]
     if len(review.endpoints) > 1:
-        rows += map(_total, review.totals)
+        rows += [_total(it, currency) for it in review.totals]
     yield from _with_header(_without_empty_columns(rows), stream)
 
 
@@ -53,20 +55,20 @@ def _with_header(rows: Sequence[tuple[str, ...]], stream: TextIO | None) -> Iter
     yield from others
 
 
-def _row(review: Review, it: Reviewed) -> tuple[str, str, str, str]:
+def _row(review: Review, it: Reviewed, currency: str) -> tuple[str, str, str, str]:
     before, after = (None if one is None else one.cost for one in (it.before, it.after))
-    return it.key, words.fate_text(review, it), words.instances_text(it), words.cost_cell(before, after)
+    cost = words.cost_cell(before, after, currency)
+    return it.key, words.fate_text(review, it), words.instances_text(it), cost
 
 
-def _total(it: Total) -> tuple[str, str, str, str]:
+def _total(it: Total, currency: str) -> tuple[str, str, str, str]:
     name = "all" if it.is_sum else "no stage" if it.stage is None else f"stage {it.stage}"
-    return name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost)
+    return name, "", str(it.cost.instance_hours), words.cost_cell(it.before, it.cost, currency)
 
 
-def _unchanged(review: Review) -> Iterator[str]:
-    said = words.unchanged(review)
-    if said is not None:
-        yield from _wrapped(said, "", "  ")
+def _said(sentence: str | None) -> Iterator[str]:
+    if sentence is not None:
+        yield from _wrapped(sentence, "", "  ")
 
 
 def _findings(review: Review, stream: TextIO | None) -> Iterator[str]:

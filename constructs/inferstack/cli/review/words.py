@@ -9,8 +9,8 @@ from inferstack.endpoint.alarms import alike, sentence_of_all
 from inferstack.endpoint.components import Component, Layout, Placement, accelerators_text
 from inferstack.endpoint.containers import RunningContainer
 from inferstack.endpoint.cost import Cost, money_text
-from inferstack.endpoint.counts import UNKNOWN, Counts, counted
-from inferstack.endpoint.fleets import Fleet
+from inferstack.endpoint.counts import NONE, UNKNOWN, Counts, counted, total
+from inferstack.endpoint.fleets import Fleet, Serverless
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.quota import CONCURRENCY
 from inferstack.problems.words import listed
@@ -130,7 +130,11 @@ def where(it: Quota) -> str:
 
 
 def instances_text(it: Reviewed) -> str:
-    """`1-1-4 ml.g5.xlarge`, summed over variants; from and to where that changes."""
+    """`1-1-4 ml.g5.xlarge`, summed over variants; from and to where that changes, as do the settings of
+    serverless variants.
+    """
+    if changes := _serverless_changes(it):
+        return f"serverless: {', '.join(changes)}"
     before, after = (None if one is None else (_count(one), _types(one)) for one in (it.before, it.after))
     if before is None or after is None or before == after:
         return " ".join(after or before or ("-",)).strip()
@@ -144,29 +148,79 @@ def _count(endpoint: Picture) -> str:
     return str(endpoint.cost.instance_hours) if has_instances else "serverless"
 
 
+def _serverless_changes(it: Reviewed) -> list[str]:
+    """What changes about serverless variants: `2,048 → 4,096 MB`."""
+    if it.before is None or it.after is None:
+        return []
+    old = {fleet.name: fleet.serverless for fleet in it.before.fleets}
+    pairs = [(old.get(fleet.name), fleet.serverless) for fleet in it.after.fleets]
+    return [
+        said
+        for before, after in pairs
+        if before is not None and after is not None
+        for said in _settings_changed(before, after)
+    ]
+
+
+def _settings_changed(before: Serverless, after: Serverless) -> Iterator[str]:
+    for unit, old, new in (
+        ("MB", before.memory_mb, after.memory_mb),
+        ("at once", before.max_concurrency, after.max_concurrency),
+        ("ready", before.provisioned_concurrency or 0, after.provisioned_concurrency or 0),
+    ):
+        if old != new:
+            was, now = (UNKNOWN if count is None else f"{count:,}" for count in (old, new))
+            yield f"{was} → {now} {unit}"
+
+
 def _types(endpoint: Picture) -> str:
     types = list(dict.fromkeys(it.instance_types[0] for it in endpoint.fleets if it.instance_types))
     return "" if not types else f"{types[0]}{f' and {len(types) - 1} more' if len(types) > 1 else ''}"
 
 
-def cost_cell(before: Cost | None, after: Cost | None) -> str:
-    """An hour's cost at the fewest and the most; from and to where that changes."""
-    old, new = (_amount(it) for it in (before, after))
+def cost_cell(before: Cost | None, after: Cost | None, currency: str) -> str:
+    """An hour's cost at the fewest and the most; from and to where that changes. ``currency`` is that of the
+    header.
+    """
+    old, new = (_amount(it, currency) for it in (before, after))
     return new if old in (new, "-") else f"{old} → {new}"
 
 
-def _amount(cost: Cost | None) -> str:
+def _amount(cost: Cost | None, currency: str) -> str:
     """The known amounts, with a sign that there are more."""
     if cost is None or cost.per_hour is None:
         return "-"
-    return money_text(cost.per_hour) + (" + ?" if cost.missing else "")
+    unit = "" if cost.currency == currency else f" {cost.currency}"
+    return money_text(cost.per_hour) + unit + (" + ?" if cost.missing else "")
 
 
 def currency_of(review: Review) -> str:
-    """The currency, if there is only one."""
-    ends = [it.after for it in review.endpoints]
+    """The currency, before and after, if there is only one."""
+    ends = [end for it in review.endpoints for end in (it.before, it.after)]
     found = {it.cost.currency for it in ends if it is not None and it.cost.currency is not None}
     return found.pop() if len(found) == 1 else ""
+
+
+def old_stacks(review: Review) -> str | None:
+    """What old stacks cost beside the others: `+ 4.20 USD an hour`; None without any that have instances."""
+    costs = [it.until_deleted for it in review.totals if it.is_sum and it.until_deleted is not None]
+    hours = total(it.instance_hours for it in costs)
+    amounts = [f"{money_text(it.per_hour)} {it.currency}" for it in costs if it.per_hour is not None]
+    if hours == NONE and not amounts:
+        return None
+    missing = list(dict.fromkeys(name for it in costs for name in it.missing))
+    if amounts:
+        more = f"; not counted: {listed(missing, last='and', quote='')}" if missing else ""
+        said = f"{listed(amounts, last='and', quote='')} an hour{more}"
+    else:
+        said = f"{hours} instance{'' if str(hours) == '1' else 's'}"
+    return f"+ {said}"
+
+
+def until_deleted(review: Review) -> str | None:
+    """The same as a sentence."""
+    said = old_stacks(review)
+    return None if said is None else f"until the old stacks are deleted: {said}"
 
 
 def resources_text(it: Reviewed) -> str:
@@ -201,7 +255,7 @@ def lines_of(endpoint: Picture) -> Iterator[Line]:
         yield "captures", endpoint.capture
     if endpoint.asynchronous is not None:
         yield "writes", endpoint.asynchronous
-    yield from _costs(endpoint.cost, preferred(endpoint))
+    yield from _costs(endpoint.cost, of_pools(endpoint))
     yield from (("alarms", it) for it in _alarms(endpoint))
     for who in ("role", "invokers"):
         may = [it.sentence for it in endpoint.permissions if it.who == who]
@@ -340,18 +394,19 @@ def _layout(it: Layout) -> str:
     return f"{it.count} x [{copies}; {free}]"
 
 
-def preferred(endpoint: Picture) -> str:
-    """The instance types that costs are told of, where variants may use others, too; empty elsewhere."""
+def of_pools(endpoint: Picture) -> str:
+    """As which types instance pools count in the costs; empty without pools."""
     pooled = [it.instance_types[0] for it in endpoint.fleets if len(it.instance_types) > 1]
-    return listed(list(dict.fromkeys(pooled)), last="and", quote="")
+    types = listed(list(dict.fromkeys(pooled)), last="and", quote="")
+    return f"instance pools count as {types}, at the most as their dearest type" if types else ""
 
 
-def _costs(cost: Cost, assumed: str) -> Iterator[Line]:
+def _costs(cost: Cost, of_pools: str) -> Iterator[Line]:
     hour, month = cost.per_hour, cost.per_month
     if hour is not None and month is not None:
-        where = f", if all instances are {assumed}" if assumed else ""
+        pools = f"; {of_pools}" if of_pools else ""
         more = f"; not counted: {listed(cost.missing, last='and', quote='')}" if cost.missing else ""
-        yield "cost", f"{money_text(hour)} {cost.currency} an hour, {money_text(month)} a month{where}{more}"
+        yield "cost", f"{money_text(hour)} {cost.currency} an hour, {money_text(month)} a month{pools}{more}"
     elif cost.uncounted:
         yield (
             "cost",

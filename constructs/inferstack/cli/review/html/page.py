@@ -18,7 +18,7 @@ from inferstack.cli.review import words
 from inferstack.cli.review.html import bars, boxes
 from inferstack.cli.review.html.source_links import SourceUrl, links_of
 from inferstack.endpoint.alarms import Alarm, alike, sentence_of_all
-from inferstack.endpoint.containers import RunningContainer
+from inferstack.endpoint.containers import RunningContainer, is_same_image
 from inferstack.endpoint.cost import amount_text
 from inferstack.endpoint.of_template import Picture
 from inferstack.problems import on_one_line
@@ -65,7 +65,6 @@ def _environment() -> "jinja2.Environment":
         "said": _said,
         "money": _money,
         "slug": _slug,
-        "contents": contents,
     }
     environment.globals |= {
         "words": words,
@@ -73,6 +72,7 @@ def _environment() -> "jinja2.Environment":
         "boxes": boxes,
         "sentences": sentences,
         "alarms_of": alarms_of,
+        "has_same": has_same,
         "while_updating": while_updating,
     }
     return environment
@@ -191,10 +191,17 @@ def sentences(endpoint: Picture | None, field: str) -> list[str]:
     return [] if endpoint is None else [it.sentence for it in getattr(endpoint, field)]
 
 
-def contents(container: RunningContainer) -> tuple[str | None, ...]:
-    """What says whether a container is the same."""
-    made_of = container.image, container.weights, container.digest, container.model_package, container.model
-    return container.name, *made_of
+def has_same(endpoint: Picture, container: RunningContainer) -> bool:
+    """Whether an endpoint has a container with the same contents."""
+    return any(
+        _contents(it) == _contents(container) and is_same_image(it.image, container.image)
+        for it in endpoint.containers
+    )
+
+
+def _contents(it: RunningContainer) -> tuple[str | None, ...]:
+    """What a container is made of, beside its image."""
+    return it.name, it.weights, it.digest, it.model_package, it.model
 
 
 def alarms_of(endpoint: Picture | None) -> list[Alarm]:
