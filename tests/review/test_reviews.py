@@ -636,3 +636,11 @@ def test_an_image_is_of_the_region_that_was_named_whatever_ran_before() -> None:
     [container] = one.after.containers
     assert container.image is not None
     assert ".dkr.ecr.us-east-1." in container.image
+
+
+@pytest.mark.parametrize("sid", ["WriteLogs1Part2", "CallWithToken", "PublishMetrics7Part1", "UseKey"])
+def test_no_name_of_a_statement_hides_what_it_allows(sid: str) -> None:
+    """These are like the names that inferstack gives, whose statements are harmless or shown elsewhere."""
+    wide = {"execution_role": {"statements": [{"sid": sid, "action": ["s3:*"], "resource": ["*"]}]}}
+    [widened] = found(changed("single", {}, wide), "role-widened")
+    assert widened.message == "the role may also `s3:*` on everything"

@@ -9,6 +9,7 @@ import msgspec
 from inferstack.catalog.resource_types import CONFIG_TYPE, MANAGED_POLICY_TYPE, MODEL_TYPE, ROLE_TYPE
 from inferstack.endpoint.deployed import Properties, entries, mapping, shown
 from inferstack.endpoint.stack import Stack, readable
+from inferstack.facts.role import is_our_sid
 from inferstack.format.logical_ids import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.problems.words import listed
 
@@ -60,6 +61,7 @@ _WORDS = {
     "UseKey": "use {}",
     "UseKeyByAlias": "use {}",
 }
+_OF_INVOKERS = frozenset({"Invoke", "CallWithToken", "PutRequests", "GetResults", "UseKey", "UseKeyByAlias"})
 _PART = re.compile(r"[0-9]+Part[0-9]+$")
 _ARN = re.compile(r"arn:[^:]*:([a-z0-9-]+):[^:]*:[^:]*:(.*)", re.DOTALL)
 _PSEUDO = re.compile(r"\$\{AWS::([A-Za-z]+)\}")
@@ -109,7 +111,7 @@ def _permissions(stack: Stack) -> Iterator[Permission]:
         condition = mapping(statement.get("Condition"))
         yield Permission(
             who="invokers" if who == "invokers" else "role",
-            sentence=_in_words(statement, actions, resources),
+            sentence=_in_words(_our_sid(who, statement), actions, resources),
             actions=actions,
             resources=resources,
             condition=shown(condition) if condition else None,
@@ -155,8 +157,15 @@ def own_roles(stack: Stack) -> tuple[str, ...]:
     return tuple(dict.fromkeys(it for it in found if isinstance(it, str)))
 
 
-def _in_words(statement: Properties, actions: tuple[str, ...], resources: tuple[str, ...]) -> str:
-    words = _WORDS.get(_PART.sub("", shown(statement.get("Sid", ""))))
+def _our_sid(who: str, statement: Properties) -> str:
+    """What a statement is for, if its `Sid` is one that only inferstack gives; empty for a spec's own."""
+    sid = shown(statement.get("Sid", ""))
+    is_ours = sid in _OF_INVOKERS if who == "invokers" else is_our_sid(sid)
+    return _PART.sub("", sid) if is_ours else ""
+
+
+def _in_words(sid: str, actions: tuple[str, ...], resources: tuple[str, ...]) -> str:
+    words = _WORDS.get(sid)
     if words is not None:
         return words.format(few(resources))
     return f"{few(actions)} on {few(resources)}"
@@ -188,7 +197,7 @@ def rights(stack: Stack) -> list[Right]:
     """Every right: an action on a resource."""
     found: list[Right] = []
     for who, statement in _statements(stack):
-        sid = _PART.sub("", shown(statement.get("Sid", "")))
+        sid = _our_sid(who, statement)
         condition = mapping(statement.get("Condition"))
         for said in _conditions(condition):
             # What is not named under `Action` may be any but those under `NotAction`.

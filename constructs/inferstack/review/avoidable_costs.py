@@ -16,6 +16,7 @@ What AWS says about it:
 from collections.abc import Iterator, Sequence
 
 from inferstack.catalog.resource_types import CONFIG_TYPE
+from inferstack.endpoint import destinations
 from inferstack.endpoint.deployed import mapping
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_template import Picture
@@ -100,7 +101,7 @@ def _settings(stack: Stack) -> Iterator[Said]:
     share = stack.number(capture.get("InitialSamplingPercentage"))
     if capture.get("EnableCapture", True) is True and capture and share == 100:
         place = stack.place_of(logical_id, ("DataCaptureConfig", "InitialSamplingPercentage"))
-        yield place, "every request and response is captured and stored", "sample a few percent of them"
+        yield place, f"all are captured and stored: {destinations.capture(stack)}", "sample a few percent"
 
 
 # ---------------------------------------------------------------- all endpoints together

@@ -29,8 +29,8 @@ from inferstack.review.data import Finding
 _HARMLESS = frozenset({"WriteLogs", "PublishMetrics", "LogInToRegistry", "LookAtVpc", "LookAtRollbackAlarms"})
 _OURS = _HARMLESS | {"CallWithToken", "OpenSessions"}
 """Statements that inferstack writes on everything, since IAM knows no resource for their actions."""
-# A shell in a container is reported as access to it.
-_REPORTED = _HARMLESS | {"OpenSessions"}
+# A shell in a container is reported as access to it, and a VPC as its network.
+_REPORTED = _HARMLESS | {"OpenSessions", "JoinVpc"}
 _WHO = {"role": "the role", "invokers": "those who invoke the endpoint"}
 
 
