@@ -101,7 +101,8 @@ def _settings(stack: Stack) -> Iterator[Said]:
     share = stack.number(capture.get("InitialSamplingPercentage"))
     if capture.get("EnableCapture", True) is True and capture and share == 100:
         place = stack.place_of(logical_id, ("DataCaptureConfig", "InitialSamplingPercentage"))
-        yield place, f"all are captured and stored: {destinations.capture(stack)}", "sample a few percent"
+        what = destinations.capture(stack)
+        yield place, f"every request is captured: {what}", "sample a few percent of them"
 
 
 # ---------------------------------------------------------------- all endpoints together

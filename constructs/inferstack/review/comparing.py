@@ -29,7 +29,7 @@ from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, dotted
 from inferstack.problems.words import listed
 from inferstack.review.data import Cause, Finding, ResourceChange
-from inferstack.review.loosened import alarm_findings
+from inferstack.review.loosened import alarm_findings, before_by_id
 from inferstack.review.pair import Pair, difference, information
 from inferstack.review.remaining import remaining_findings
 from inferstack.review.widened import role_findings
@@ -363,7 +363,7 @@ def _new(pair: Pair, risks: Sequence[Finding]) -> Iterator[Finding]:
                 it.place,
             )
     watched = {it.sentence for it in pair.before.alarms}
-    known = {it.logical_id for it in pair.before.alarms}
+    known = before_by_id(pair)
     new = [it for it in pair.after.alarms if it.logical_id not in known and it.sentence not in watched]
     for those in alike(new) if pair.update.same_endpoint else ():
         yield _added(pair, f"an alarm: {sentence_of_all(those)}", those[0].place)

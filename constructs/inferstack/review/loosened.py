@@ -9,6 +9,7 @@ from inferstack.endpoint.place import Place
 from inferstack.problems.words import listed
 from inferstack.review.data import Finding
 from inferstack.review.pair import Pair
+from inferstack.updates.renames import alarm_twins
 
 
 def alarm_findings(pair: Pair) -> Iterator[Finding]:
@@ -21,11 +22,11 @@ def _conditions(pair: Pair) -> Iterator[Finding]:
     """Alarms that stay and change: a warning where they go off later, or never. What changes alike for
     several parts, by one line of the spec, is reported once.
     """
-    old = {it.logical_id: it for it in pair.before.alarms}
+    old = before_by_id(pair)
     moved: dict[tuple[str, str, str, str, Place], list[Alarm]] = {}
     for alarm in pair.after.alarms:
         was = old.get(alarm.logical_id)
-        why = "" if was is None else listed([*_ways(pair, alarm.logical_id)], last="and", quote="")
+        why = "" if was is None else listed([*_ways(pair, was, alarm)], last="and", quote="")
         if was is not None and (why or was.when != alarm.when):
             moved.setdefault((alarm.metric, why, was.when, alarm.when, alarm.place), []).append(alarm)
     for (metric, why, before, after, place), those in moved.items():
@@ -42,9 +43,16 @@ def _conditions(pair: Pair) -> Iterator[Finding]:
         )
 
 
-def _ways(pair: Pair, logical_id: str) -> list[str]:
+def before_by_id(pair: Pair) -> dict[str, Alarm]:
+    """The alarms before, by the logical ids that they have now: what they watch may have another name."""
+    twins = alarm_twins(pair.old.resources, pair.new.resources)
+    return {twins.get(it.logical_id, it.logical_id): it for it in pair.before.alarms}
+
+
+def _ways(pair: Pair, was: Alarm, now: Alarm) -> list[str]:
     """In which ways an alarm is looser."""
-    before, after = (deployed.properties_of(it.resources[logical_id]) for it in (pair.old, pair.new))
+    before = deployed.properties_of(pair.old.resources[was.logical_id])
+    after = deployed.properties_of(pair.new.resources[now.logical_id])
     return list(loosened((pair.old, before), (pair.new, after)))
 
 
@@ -65,7 +73,7 @@ def _recipients(pair: Pair) -> Iterator[Finding]:
     """Who is notified by alarms that stay, once for all that change alike: a warning where somebody is
     missing.
     """
-    old = {it.logical_id: it for it in pair.before.alarms}
+    old = before_by_id(pair)
     moved: dict[tuple[_Recipients, _Recipients], list[Alarm]] = {}
     for alarm in pair.after.alarms:
         was = old.get(alarm.logical_id)

@@ -12,11 +12,11 @@ from inferstack.endpoint.deployed import TemplateComponent
 from inferstack.format.logical_ids import ENDPOINT_CONFIG
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
+from inferstack.updates.renames import components_renamed
 from inferstack.updates.rules import REPLACEMENT, UPDATE_COMPONENT, UPDATE_ENDPOINT, update_rule
-from inferstack.updates.update import Fate, Update, differences
+from inferstack.updates.update import Fate, Update
 
 _COMPONENTS: SpecPath = ("inference_components",)
-_IDENTITY = frozenset({"InferenceComponentName", "EndpointName", "VariantName"})
 _BASE = "BaseInferenceComponentName"
 _TWICE = "deploy twice: first without it, then with it"
 
@@ -48,7 +48,7 @@ def _move(update: Update, before: TemplateComponent, after: TemplateComponent) -
 @update_rule("IS880", effect="removed", source=REPLACEMENT)
 def removed(update: Update) -> Iterator[Problem]:
     """An inference component is removed."""
-    renamed_too = _renamed(update)
+    renamed_too = components_renamed(update.before, update.after)
     for name in (it for it in _gone(update) if it not in renamed_too):
         message = f"`{name}` is removed with its copies; requests that name it fail"
         fix = "make sure that no client calls it any more"
@@ -61,7 +61,7 @@ def renamed(update: Update) -> Iterator[Problem]:
 
     A component that only changes its name is recognized by its other properties.
     """
-    for name, twin in _renamed(update).items():
+    for name, twin in components_renamed(update.before, update.after).items():
         message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
         fix = "make sure that the fleet has room for both, and that clients use the new name"
         # SageMaker says that two endpoints' names must differ in more than case; of components, nothing.
@@ -74,24 +74,6 @@ def renamed(update: Update) -> Iterator[Problem]:
 def _gone(update: Update) -> dict[str, TemplateComponent]:
     after = deployed.components(update.after)
     return {name: it for name, it in deployed.components(update.before).items() if name not in after}
-
-
-def _renamed(update: Update) -> dict[str, str]:
-    """The names of components that are gone, each with that of a new one that differs in its name alone."""
-    before = deployed.components(update.before)
-    new = {name: it for name, it in deployed.components(update.after).items() if name not in before}
-    twins: dict[str, str] = {}
-    for name, gone in _gone(update).items():
-        twin = next((other for other, it in new.items() if _differ_in_identity_alone(gone, it)), None)
-        if twin is not None:
-            twins[name] = twin
-            del new[twin]
-    return twins
-
-
-def _differ_in_identity_alone(one: TemplateComponent, other: TemplateComponent) -> bool:
-    paths = differences(dict(one.properties), dict(other.properties))
-    return all(path[:1] and path[0] in _IDENTITY for path in paths)
 
 
 @update_rule("IS882", effect="updated", source=UPDATE_COMPONENT)

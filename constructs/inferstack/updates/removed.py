@@ -27,6 +27,7 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
 from inferstack.updates import scaling
 from inferstack.updates.known_by_name import kept_name, renamed_alarms
+from inferstack.updates.renames import alarm_twins, new_names
 from inferstack.updates.rules import REPLACEMENT, update_rule
 from inferstack.updates.update import Change, Fate, Update
 
@@ -181,18 +182,20 @@ def _goes_with_what_it_is_about(update: Update, _: Change, policy: Properties) -
 
 def _goes_with_what_it_watches(update: Update, change: Change, alarm: Properties) -> bool:
     """Whether an alarm goes with an endpoint, variant or component, or with the step policy that it calls; or
-    whether it only gets another name.
+    whether it only gets another name, as what it watches may do.
     """
-    if _is_renamed(update, change, alarm):
+    if _is_renamed(update, change, alarm) or change.logical_id in alarm_twins(update.before, update.after):
         return True
     there = {
         "EndpointName": [update.spec.endpoint_name],
         "VariantName": [*deployed.variants(update.after)],
         "InferenceComponentName": [*deployed.components(update.after)],
     }
+    renamed = new_names(update.before, update.after)
     for it in map(mapping, entries(alarm.get("Dimensions"))):
         name, value = (deployed.text(it.get(key)) for key in ("Name", "Value"))
-        if name in there and value is not None and value not in there[name]:
+        is_there = name is None or value in there.get(name, [value]) or (name, value) in renamed
+        if value is not None and not is_there:
             return True
     return _any_goes(update, alarm.get("AlarmActions"))
 

@@ -8,6 +8,7 @@ from inferstack.endpoint.deployed import Resources
 from inferstack.endpoint.scaling import suspended_in
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
+from inferstack.updates import renames
 from inferstack.updates.rules import DG, SCALED_UPDATE, SCALING_API, update_rule
 from inferstack.updates.update import Fate, Update
 
@@ -26,14 +27,14 @@ def limit_lowered(update: Update) -> Iterator[Problem]:
 
     Registering a target brings its capacity within the limits.
     """
-    before = deployed.of_type(update.before, TARGET_TYPE)
-    for logical_id, after in deployed.of_type(update.after, TARGET_TYPE).items():
-        old, new = before.get(logical_id, {}).get("MaxCapacity"), after["MaxCapacity"]
-        same = update.changes[logical_id].fate is Fate.UPDATED
-        if same and isinstance(old, int) and isinstance(new, int) and new < old:
-            path = update.place(logical_id, ("MaxCapacity",))
-            message = f"`max_capacity` falls from {old} to {new}: what runs above it is stopped at once"
-            yield Problem(path, message, "deploy it while no more than that are running")
+    for targets, _ in _SCALED if update.same_endpoint else ():
+        before = {_name_now(update, name): it for name, it in targets(update.before).items()}
+        for name, target in targets(update.after).items():
+            old, new = before.get(name, {}).get("MaxCapacity"), target["MaxCapacity"]
+            if isinstance(old, int) and isinstance(new, int) and new < old:
+                path = update.place(_target_id(update, target), ("MaxCapacity",))
+                message = f"`max_capacity` falls from {old} to {new}: what runs above it is stopped at once"
+                yield Problem(path, message, "deploy it while no more than that are running")
 
 
 @update_rule("IS891", effect="removed", source=SCALED_UPDATE)
@@ -44,7 +45,8 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
     """
     for targets, hosts in _SCALED if update.same_endpoint else ():
         now = targets(update.after)
-        for name, before in targets(update.before).items():
+        for old_name, before in targets(update.before).items():
+            name = _name_now(update, old_name)
             if name in hosts(update.after) and name not in now:
                 message = f"`{name}` no longer scales, whatever its load"
                 fix = "set the capacity that it should have, or keep its `autoscaling`"
@@ -58,6 +60,12 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
                 fix = "set the capacity that it needs meanwhile, and remember to turn it on again"
                 path = update.place(_target_id(update, now[name]), ("SuspendedState",))
                 yield Problem(path, message, fix)
+
+
+def _name_now(update: Update, name: str) -> str:
+    """What a variant or component is called from now on."""
+    renamed = (renames.variants_renamed, renames.components_renamed)
+    return next((names[name] for it in renamed if name in (names := it(update.before, update.after))), name)
 
 
 def _target_id(update: Update, target: deployed.Properties) -> str:
@@ -74,7 +82,8 @@ def goes_to_zero(update: Update) -> Iterator[Problem]:
     waits = "AsyncInferenceConfig" in deployed.config(update.after)
     what = "wait until an instance has started" if waits else "fail until a copy has started"
     for targets, of in _SCALED:
-        old, there = targets(update.before), of(update.before)
+        old = {_name_now(update, name): it for name, it in targets(update.before).items()}
+        there = [_name_now(update, name) for name in of(update.before)]
         for name, target in targets(update.after).items() if update.same_endpoint else ():
             if name in there and _least(target) == 0 and (name not in old or _least(old[name]) != 0):
                 message = f"`{name}` can scale to 0 from now on: requests that come then {what}"
