@@ -137,15 +137,12 @@ def _with_workload(
 
 
 def _workload(config: AiWorkloadConfig) -> Request:
-    written = {"benchmark": {"type": "aiperf"}, **_filled(config, "parameters", "secrets", "tooling")}
+    plain = msgspec.to_builtins(config)
+    # The names of the spec are those of the tool.
+    filled = {name: plain[name] for name in ("parameters", "secrets", "tooling") if plain.get(name)}
+    written = {"benchmark": {"type": "aiperf"}, **filled}
     inline = {"AIWorkloadConfigs": {"WorkloadSpec": {"Inline": json.dumps(written)}}}
     return {**in_api_form(config), **inline}
-
-
-def _filled(config: AiWorkloadConfig, *fields: str) -> Request:
-    """Some fields of a block with the names of the spec, which are those of the tool."""
-    plain = msgspec.to_builtins(config)
-    return {name: plain[name] for name in fields if plain.get(name)}
 
 
 # ---------------------------------------------------------------- role, tags and name

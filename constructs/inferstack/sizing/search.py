@@ -327,18 +327,14 @@ class BestOfKind(msgspec.Struct, frozen=True):
 
 def rows(trials: Sequence[Trial], limit: float = inf) -> list[BestOfKind]:
     """The founding comparison: the best of each kind that was measured."""
-    return [
-        _row(kind, found, limit)
-        for kind in KINDS
-        if (found := [it for it in trials if kind_of(it.configuration) == kind])
-    ]
-
-
-def _row(name: str, trials: Sequence[Trial], limit: float) -> BestOfKind:
-    best = best_of(trials, limit)
-    return BestOfKind(
-        name, min(trials, key=lambda it: it.latency) if best is None else best, best is not None
-    )
+    compared: list[BestOfKind] = []
+    for kind in KINDS:
+        measured = [it for it in trials if kind_of(it.configuration) == kind]
+        if measured:
+            best = best_of(measured, limit)
+            fastest = min(measured, key=lambda it: it.latency)
+            compared.append(BestOfKind(kind, fastest if best is None else best, best is not None))
+    return compared
 
 
 KINDS = ("base", "batching", "instances", "both")

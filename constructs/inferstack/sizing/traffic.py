@@ -157,7 +157,7 @@ def _points_of_csv(text: str, points: Points) -> int:
     try:
         names = [it.strip() for it in next(rows, [])]
         _check_header(names, points)
-        is_long = _is_long(names)
+        is_long = len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
         if not is_long:
             first_line = text.partition("\n")[0]
             places = (FilePlace(points.file, 1, first_line.find(name) + 1) for name in names[1:])
@@ -193,10 +193,6 @@ def _check_header(names: list[str], points: Points) -> None:
         points.fault(1, "a column has no name", _HEADER)
     if points.problems:
         raise SpecError(points.problems)
-
-
-def _is_long(names: list[str]) -> bool:
-    return len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
 
 
 def _add_wide(names: list[str], cells: list[str], line: int, points: Points) -> None:
