@@ -11,6 +11,7 @@ import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import load_spec
+from inferstack.cli.arguments import whole_number
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton
@@ -49,7 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     sample = "write the body into this tar.gz instead, as a sample for load tests"
     add("--sample-payload", metavar="FILE", type=Path, help=sample)
     rows = "with --sample-payload: make a body of each N rows of the arrays"
-    add("--rows", metavar="N", type=_rows, help=rows)
+    add("--rows", metavar="N", type=whole_number, help=rows)
     out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
     add("--out", metavar="FILE", type=Path, help=out)
     command.set_defaults(wrong_usage=command.error)
@@ -96,13 +97,6 @@ def _parameter(written: str) -> tuple[str, str | int | bool]:
         return name, int(value)
     except ValueError:
         return name, value
-
-
-def _rows(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
 
 
 # ---------------------------------------------------------------- Requests, answers, and their model

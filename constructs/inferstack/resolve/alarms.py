@@ -16,7 +16,8 @@ from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
 from inferstack.facts.walk import watched_name
 from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms, CompositeAlarm, Watched
 from inferstack.format.autoscaling import StepPolicy
-from inferstack.format.endpoint import AutoRollbackConfiguration
+from inferstack.format.endpoint import AutoRollbackConfiguration, DeploymentConfig
+from inferstack.format.inference_component import ComponentDeploymentConfig
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.convert import properties
 from inferstack.resolve.resource import (
@@ -101,32 +102,38 @@ def _statistic_of(rule: AlarmRule | StepPolicy, metric: Metric | None) -> str | 
     return metric.statistic if rule.statistic is None and metric is not None else rule.statistic
 
 
-def rollback(
-    spec: ModelSpec, chosen: AutoRollbackConfiguration | None, component: str | None = None
-) -> dict[str, Value]:
-    """The alarms that roll back an update of the endpoint, or of a component given by its name, if any do.
+def deployment_config(
+    spec: ModelSpec,
+    config: DeploymentConfig | ComponentDeploymentConfig | None,
+    component: str | None = None,
+) -> Value | None:
+    """How the endpoint, or a component given by its name, is updated, and which alarms roll an update back.
 
     The spec's own alarms are named by ``Ref``, so that they are made before the endpoint and deleted after
     it. This is not a cycle, since an alarm has the endpoint's name as plain text.
     """
+    if config is None:
+        return None
+    chosen = config.auto_rollback_configuration
     if chosen is None:
-        return {}
+        return properties(config)
     own = map(ref, rollback_alarm_ids(spec, chosen, component))
-    others = foreign_alarms(spec, chosen)
-    return {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in (*own, *others)]}}
+    names = (*own, *foreign_alarms(spec, chosen))
+    alarms = [{"AlarmName": name} for name in names]
+    return {**properties(config), "AutoRollbackConfiguration": {"Alarms": alarms}}
 
 
 def rollback_alarm_ids(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None
 ) -> tuple[str, ...]:
-    """Logical ids of the alarms of :func:`rollback` that are the spec's own."""
+    """Logical ids of the alarms of :func:`deployment_config` that are the spec's own."""
     return tuple(logical_id for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component))
 
 
 def rollback_alarm_arns(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None
 ) -> Iterator[Value]:
-    """ARNs of all alarms of :func:`rollback`, for the role under which SageMaker looks at them."""
+    """ARNs of all alarms of :func:`deployment_config`, for the role under which SageMaker looks at them."""
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
     yield from (f"{ALARM_ARN}{without_wildcards(name)}" for name in foreign_alarms(spec, chosen))
 

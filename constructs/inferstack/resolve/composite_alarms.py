@@ -37,7 +37,8 @@ def _rule(spec: ModelSpec, it: Composite) -> Value:
     for part in parsed_alarm_rule(it.block.alarm_rule):
         space = "" if text.endswith("(") or part == ")" else " "
         text += space + (part if isinstance(part, str) else _asked(spec, part))
-    return substituted(text.lstrip(), attributes=_ids(spec))
+    ids = [*alarm_ids(spec), *map(composite_id, composite_alarms(spec))]
+    return substituted(text.lstrip(), attributes=ids)
 
 
 def _asked(spec: ModelSpec, state: State) -> str:
@@ -53,7 +54,3 @@ def _meant(spec: ModelSpec, name: str) -> list[str]:
         return [f"${{{composite_id(keys[name])}}}"]
     own = [f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if name in names_of(alarm)]
     return own or [name]
-
-
-def _ids(spec: ModelSpec) -> list[str]:
-    return [*alarm_ids(spec), *map(composite_id, composite_alarms(spec))]

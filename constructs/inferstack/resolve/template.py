@@ -14,7 +14,7 @@ from inferstack.check.rules.stack import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
 from inferstack.facts.walk import components, containers
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
-from inferstack.problems import Problem, SpecError, SpecPath
+from inferstack.problems import SpecError, SpecPath
 from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms
 from inferstack.resolve.async_inference import async_outputs, resolve_async_resources
 from inferstack.resolve.autoscaling import resolve_autoscaling
@@ -151,15 +151,13 @@ def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
     Raises:
         SpecError: when no stack can be made of it, with the spec's warnings.
     """
-    if size > LARGEST_TEMPLATE:
-        raise SpecError([*loaded.warnings, _too_large(loaded, template, size)])
-
-
-def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
+    if size <= LARGEST_TEMPLATE:
+        return
     key, share = _most(loaded, template)
     message = f"the template has {size:,} bytes, {share} % of them for `{key}`"
     fix = f"at most {LARGEST_TEMPLATE:,} are possible: {_FIX}"
-    return loaded.document.problem((key,), TEMPLATE_TOO_LARGE, message, fix, key=True)
+    problem = loaded.document.problem((key,), TEMPLATE_TOO_LARGE, message, fix, key=True)
+    raise SpecError([*loaded.warnings, problem])
 
 
 def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
