@@ -4,8 +4,8 @@
     ai_benchmark_job       CreateAIWorkloadConfig, CreateAIBenchmarkJob
     ai_recommendation_job  CreateAIWorkloadConfig, CreateAIRecommendationJob
 
-The same request always gets the same name, and AWS takes a name only once: whoever asks for the same job
-again, after a lost connection or by mistake, does not pay twice.
+The same request always gets the same name, and AWS takes a name only once: so the same job, asked
+for again after a lost connection or by mistake, is not paid for twice.
 """
 
 import hashlib
@@ -131,7 +131,7 @@ def _with_workload(
     last = _named(spec, f"Create{noun}", f"{noun}Name", _signed(spec, job, made), job_name)
     request = last[f"Create{noun}"]
     output = request["OutputConfig"]
-    # Results of several jobs in one place could not be told apart.
+    # In one place, the results of several jobs could not be distinguished.
     output["S3OutputLocation"] = f"{output['S3OutputLocation'].rstrip('/')}/{request[f'{noun}Name']}/"
     return before | last
 

@@ -8,7 +8,7 @@ from inferstack.sizing.pictures import Axes, Dot, NoPictureError, Picture, over_
 from inferstack.sizing.search import Trial, kind_of, rows
 
 _TOLD = ("measured", "configuration", "users", "latency", "rate")
-# Slower ones tell nothing, and would press the others together.
+# Slower ones show nothing, and would press the others together.
 _TIMES_THE_LIMIT = 4
 
 

@@ -280,7 +280,7 @@ BATCHING, INSTANCES = "dynamic_batching", "instance_group"
 TRIED = (BATCHING, INSTANCES)
 """What can be tried, by the key of the model's configuration."""
 USERS = (1, 4, 16, 64)
-"""Users at once, unless a command is told others."""
+"""Users at once, unless a command names others."""
 _BATCHES, _DELAYS = (4, 8, 16, 32), (0, 2_000)
 # A Python model may wait for something else; the other backends compute on the processors of this machine.
 _INSTANCES_THAT_WAIT = 4
