@@ -242,17 +242,17 @@ def _interface(model: TritonModel) -> tuple[Any, ...]:
 
 
 def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
-    found = {one.archive: one for one in repositories_at(block, options.spec.parent)}
+    repositories = {one.archive: one for one in repositories_at(block, options.spec.parent)}
     if not block.multi_model:
         if options.target_model is not None:
             raise Refusal("--target-model is only for multi-model endpoints")
-        return next(iter(found.values()))
-    if options.target_model is None and len(found) == 1:
-        return next(iter(found.values()))
-    if options.target_model not in found:
+        return next(iter(repositories.values()))
+    if options.target_model is None and len(repositories) == 1:
+        return next(iter(repositories.values()))
+    if options.target_model not in repositories:
         what = "name the archive to ask" if options.target_model is None else f"no `{options.target_model}`"
-        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(found))}")
-    return found[options.target_model]
+        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(repositories))}")
+    return repositories[options.target_model]
 
 
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
