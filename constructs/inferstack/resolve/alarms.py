@@ -66,8 +66,8 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     of_all = actions_of(block)
     made: Resources = {}
     for name, alarm in _by_id(spec):
-        told = told_by(block, alarm.rule)
-        actions = of_all if told is block else actions_of(told)
+        chosen = with_own_actions(block, alarm.rule)
+        actions = of_all if chosen is block else actions_of(chosen)
         made[name] = Resource(ALARM_TYPE, {**_properties(spec, alarm), **actions}, alarm.path)
     return made
 
@@ -207,9 +207,10 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
     return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
 
 
-def told_by(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
+def with_own_actions(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
     """The block `alarms`, with the rule's own actions in place of its own."""
-    own = {key: said for key in (*ACTION_KEYS, "actions_enabled") if (said := getattr(rule, key)) is not None}
+    keys = (*ACTION_KEYS, "actions_enabled")
+    own = {key: value for key in keys if (value := getattr(rule, key)) is not None}
     return replace(block, **own) if own else block
 
 
@@ -228,7 +229,7 @@ def _listed(actions: tuple[Value, ...]) -> list[Value] | None:
 
 
 def _named(spec: ModelSpec, part: Publisher) -> str:
-    """The part with its endpoint: who reads the description in an e-mail has many endpoints."""
+    """The part with its endpoint: the reader of an e-mail with the description may have many endpoints."""
     return part.title if part.title == spec.endpoint_name else f"{part.title} in {spec.endpoint_name}"
 
 

@@ -4,7 +4,7 @@ from inferstack.catalog.resource_types import COMPOSITE_ALARM_TYPE
 from inferstack.facts.alarms import alarms_block
 from inferstack.facts.composite_alarms import Composite, composite_alarms, names_of
 from inferstack.format.kinds import ModelSpec
-from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, told_by
+from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, with_own_actions
 from inferstack.resolve.resource import Resource, Resources, Value, present, substituted
 from inferstack.texts.alarm_rules import State, parsed_alarm_rule
 
@@ -19,7 +19,7 @@ def resolve_composite_alarms(spec: ModelSpec) -> Resources:
                 AlarmName=it.block.alarm_name,
                 AlarmDescription=it.block.alarm_description,
                 AlarmRule=_rule(spec, it),
-                **actions_of(told_by(block, it.block)),
+                **actions_of(with_own_actions(block, it.block)),
             ),
             it.path,
         )

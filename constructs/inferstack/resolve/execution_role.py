@@ -59,7 +59,7 @@ def resolve_execution_role(spec: ModelSpec, needs: RoleNeeds) -> Resources:
 
 
 def after_policies(resources: Resources) -> Resources:
-    """The resources, where whatever uses the role of this stack waits for its policies."""
+    """The resources, in which all that use the role of this stack wait for its policies."""
     policies = tuple(it for it in resources if it.startswith(POLICY))
     return {
         logical_id: replace(resource, depends_on=(*policies, *resource.depends_on))

@@ -35,12 +35,12 @@ def component_id(spec: ModelSpec, name: str, component: InferenceComponent) -> s
 
 
 def identity(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
-    """The part of logical ids that tells this component from every other."""
+    """The part of logical ids that distinguishes this component from every other."""
     return pascal(name) + short_hash(spec.endpoint_name, _variant_name(spec, component), name)
 
 
 def name_once_there(name: str, arn: Value) -> Value:
-    """The name to invoke a component by, written so that whoever uses it is deployed after the component.
+    """The name to invoke a component by, written so that a resource that uses it is deployed after it.
 
     CloudFormation has no attribute for the name. It waits for the ARN, which has the name in lower case.
     """

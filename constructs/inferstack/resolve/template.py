@@ -48,7 +48,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     Args:
         spec: a spec without errors.
         region: region of the stack, or None for a template that works in any.
-        source_of: tells where a path of the spec is written.
+        source_of: says where a path of the spec is written.
     """
     resources = resolve_resources(spec, region)
     template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}
@@ -170,7 +170,7 @@ def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
     return key, round(100 * most / sizes.total())
 
 
-# ---------------------------------------------------------------- a part, beside an endpoint made elsewhere
+# ---------------------------------------------------------------- a part of an endpoint made elsewhere
 
 _ENDPOINT_NAME = json.dumps(endpoint_name())
 _ANY_ALARM = f"{ALARM_ARN}*"
