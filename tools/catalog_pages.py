@@ -61,7 +61,8 @@ Application Auto Scaling computes these itself: write `metric: NAME` in `autosca
 
 AWS does not say whether requests to an adapter count in the metrics of its base, too. If not, a policy on
 requests takes a base for idle while only its adapters are asked. `GPUUtilizationNormalized` of the base is
-about the GPUs of its copies, whoever asks: if your test shows that the others miss adapters, follow that.
+about the GPUs of its copies, whichever of them is asked: if your test shows that the others miss adapters,
+follow that.
 """
 _KINDS_TOP = """\
 ## Kinds
@@ -93,7 +94,7 @@ A variant or an inference component has no default alarm on GPU memory if its im
 the words below, or if the image is given by its URI and a variable in its environment begins with one of
 {", ".join(f"`{it}`" for it in VARIABLES_OF_GPU_MEMORY_TAKERS)}.
 Such a server takes most of the GPU's memory when it starts, and the CUDA context comes on top of that, so the
-alarm would always be on. Nor is there one where nothing tells what runs: for model packages, models of a hub,
+alarm would always be on. Nor is there one where nothing says what runs: for model packages, models of a hub,
 models that exist already, and images whose name comes from elsewhere. If you want one, write a rule in
 `alarms.rules`.
 """

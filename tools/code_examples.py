@@ -25,7 +25,7 @@ class _Candidate(NamedTuple):
 
     @property
     def cost(self) -> tuple[bool, int, int]:
-        """Its lines, and some more for a missing side: the right one tells more than the wrong one."""
+        """Its lines, and some more for a missing side: the right one says more than the wrong one."""
         lines = self.example.lines
         sides = {line[0] for line in lines}
         missing = 0 if {WRONG, RIGHT} <= sides else 2 if RIGHT in sides else 4

@@ -88,12 +88,12 @@ def _messages(code: str) -> Iterator[str]:
 @cache
 def _said() -> dict[str, list[str]]:
     """The messages that the rules' tests get, by code."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    messages: defaultdict[str, list[str]] = defaultdict(list)
     for line in MESSAGES.read_text("utf-8").splitlines():
         code, _, message = line.partition(" ")
         # Without a path it is about the whole spec.
-        found[code].append(message.removeprefix(": "))
-    return dict(found)
+        messages[code].append(message.removeprefix(": "))
+    return dict(messages)
 
 
 def _example(code: str) -> Iterator[str]:
@@ -145,14 +145,14 @@ def _pages_about(code: str) -> list[str]:
 @cache
 def _pages() -> list[tuple[str, str, frozenset[str]]]:
     """Path, title and mentioned codes of each page."""
-    found = []
+    pages = []
     for file in sorted(DOCS.rglob("*.md")):
         path, text = file.relative_to(DOCS).as_posix(), file.read_text("utf-8")
         if path not in _WITHOUT_OPINION:
-            found.append(
+            pages.append(
                 (path, text.removeprefix("# ").split("\n")[0], frozenset(re.findall(r"IS\d{3}", text)))
             )
-    return found
+    return pages
 
 
 def _neighbors(code: str) -> Iterator[str]:
@@ -163,7 +163,7 @@ def _neighbors(code: str) -> Iterator[str]:
     yield "## Neighbors"
     if near:
         rows = [(f"[{it}](../codes.md#{it.lower()})", cell(every_code()[it].sentence)) for it in near]
-        # Else whoever searches for words of one code finds five.
+        # Else a search for words of one code finds five.
         yield f"```{{container}} no-search\n{table(('Code', 'Meaning'), rows)}```"
     title = f"{topic}xx: {TOPICS[topic]}"
     yield f"All of [{title}](../codes.md#{_anchor(title)})"

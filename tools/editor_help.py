@@ -23,21 +23,21 @@ MOST_LISTED = 12
 def _one_of(values: Iterable[str], why: str = "") -> JsonSchema:
     """Strings to choose from, or text with a placeholder; ``why`` is said of anything else."""
     listed = list(values)
-    said = why or (
+    message = why or (
         f"Allowed here: {', '.join(listed)}."
         if len(listed) <= MOST_LISTED
         else f"Not one of the {len(listed)} values that are allowed here; completion lists them."
     )
     return {
         "anyOf": [
-            {"type": "string", "enum": listed, "errorMessage": said},
-            {"type": "string", "pattern": _PLACEHOLDER, "errorMessage": said},
+            {"type": "string", "enum": listed, "errorMessage": message},
+            {"type": "string", "pattern": _PLACEHOLDER, "errorMessage": message},
         ]
     }
 
 
 def _metrics(names: Iterable[str]) -> JsonSchema:
-    return _one_of(names, "AWS has no metric of this name; completion lists those that there are.")
+    return _one_of(names, "AWS has no metric of this name; completion lists the existing ones.")
 
 
 _STATISTICS = ("Average", "Sum", "Minimum", "Maximum", "SampleCount", "p50", "p90", "p95", "p99", "p99.9")
@@ -47,7 +47,7 @@ def values() -> dict[tuple[str, str], JsonSchema]:
     """By definition and key: what completes there, beside what the format says."""
     predefined = [it.name for it in PREDEFINED_SCALING_METRICS]
     published = metrics.names()
-    no_image = "AWS publishes no image for a framework of this name; completion lists those that there are."
+    no_image = "AWS publishes no image for a framework of this name; completion lists the existing ones."
     frameworks = [name for it in images.frameworks() for name in sorted(images.spellings(it))]
     statistics: JsonSchema = {"examples": list(_STATISTICS)}
     return {
@@ -97,7 +97,7 @@ def _versions() -> Iterator[JsonSchema]:
     for framework in images.frameworks():
         newest_first = images.versions(framework)[::-1]
         named = {"enum": sorted(images.spellings(framework))}
-        why = f"AWS publishes no image of {framework} in this version; completion lists those that there are."
+        why = f"AWS publishes no image of {framework} in this version; completion lists the existing ones."
         if len(newest_first) <= MOST_LISTED:
             why = f"AWS publishes images of {framework} in these versions: {', '.join(newest_first)}."
         yield _given({"framework": named}, {"properties": {"version": _one_of(newest_first, why)}})

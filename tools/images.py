@@ -19,7 +19,7 @@ NEURON_TOOLS = {
     "huggingface-neuronx": "neuronx",
     "huggingface-llm-neuronx": "neuronx",
 }
-# Frameworks with one repository for both architectures, which their tags tell apart.
+# Frameworks with one repository for both architectures, which their tags distinguish.
 ARM64_IN_TAG = frozenset({"sklearn", "xgboost"})
 NOT_FRAMEWORKS = frozenset({"instance_gpu_info"})
 

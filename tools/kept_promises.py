@@ -62,12 +62,12 @@ def options(before: str, after: str) -> Iterator[Broken]:
 
 def _by_command(text: str) -> dict[str, set[str]]:
     """The options of each command, without what they take; a command itself counts as one of its own."""
-    found = {}
+    options = {}
     for section in text.split("\n## ")[1:]:
         command, _, rest = section.partition("\n")
         words = (word.rstrip(",") for cell in _OPTION.findall(rest) for word in cell.split())
-        found[command] = {command, *(it for it in words if it.startswith("-"))}
-    return found
+        options[command] = {command, *(it for it in words if it.startswith("-"))}
+    return options
 
 
 def exported(source: str) -> set[str]:

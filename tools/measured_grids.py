@@ -1,4 +1,4 @@
-"""Measures whole grids of configurations, so that tests can tell how close a search comes to the best.
+"""Measures whole grids of configurations, so that tests can say how close a search comes to the best.
 
 Takes some minutes for each model, on a machine that does nothing else, or with `nice -n -20`. Written again
 only when the models of `tests/support/measured_models.py` change. A second run keeps the higher rate of each
@@ -37,14 +37,14 @@ def generate() -> Contents:
     for name, model in MODELS.items():
         file = GRIDS / f"{name}.csv"
         known = read_grid(file) if file.is_file() else {}
-        found = measured(model, name)
-        contents[file] = in_csv({key: max(it, known.get(key, it)) for key, it in found.items()})
+        grid = measured(model, name)
+        contents[file] = in_csv({key: max(it, known.get(key, it)) for key, it in grid.items()})
     return contents
 
 
 def measured(model: Small, name: str) -> Grid:
     """Rate and latency of each configuration, with each number of users."""
-    found: Grid = {}
+    grid: Grid = {}
     with TemporaryDirectory() as folder:
         file = model.write_spec(Path(folder))
         [rehearsal] = rehearsals_of(load_spec(file), file, python=SERVER_PYTHON, seconds=60.0)
@@ -54,9 +54,9 @@ def measured(model: Small, name: str) -> Grid:
             for configuration in space.configurations:
                 for users in USERS:
                     run = bench.configured("net", configuration, users).run
-                    found[configuration, users] = (run.per_second, run.latency(95))
-                print(f"{name}: {len(found)} of {space.size}, {configuration.name}", file=sys.stderr)
-    return found
+                    grid[configuration, users] = (run.per_second, run.latency(95))
+                print(f"{name}: {len(grid)} of {space.size}, {configuration.name}", file=sys.stderr)
+    return grid
 
 
 def read_grid(file: Path) -> Grid:

@@ -74,7 +74,7 @@ _PROD = " {{variant: {{initial_instance_count: {more}}}}}"
 _PROD_OF_COMPONENTS = """
     variant:
       initial_instance_count: {more}
-      # One more for updates: the copies of a new version start beside the old ones.
+      # One more for updates: the copies of a new version start alongside the old ones.
       managed_instance_scaling: {{status: ENABLED, min_instance_count: {more}, max_instance_count: {most}}}
     inference_components:
       "{component}-${{stage}}": {{runtime_config: {{copy_count: {more}}}}}"""

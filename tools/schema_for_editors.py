@@ -153,9 +153,9 @@ def for_editors(schema: JsonSchema) -> JsonSchema:
     definitions: JsonSchema = with_choices(schema["$defs"])
     for (name, key), more in values().items():
         definitions[name]["properties"][key] |= more
-    for name, found in conditions().items():
+    for name, schemas in conditions().items():
         _also(definitions[name], [{"$ref": f"{_REFERENCE}{name}_conditions"}])
-        definitions[f"{name}_conditions"] = {"allOf": found}
+        definitions[f"{name}_conditions"] = {"allOf": schemas}
     definitions = _each_list_once(definitions)
     made = dict(definitions)
     for kind in KINDS:

@@ -46,18 +46,13 @@ def generate_schema() -> JsonSchema:
             _KIND: {"enum": list(kind_definitions()), "description": _KIND_TEXT},
         },
         "allOf": [_branch(kind, name) for kind, name in kind_definitions().items()],
-        "$defs": {**definitions, **_triton_definitions()},
+        "$defs": {**definitions, **document(_TRITON)["$defs"]},
     }
 
 
 def _branch(kind: str, definition: str) -> JsonSchema:
     condition = {"properties": {_KIND: {"const": kind}}, "required": [_KIND]}
     return {"if": condition, "then": {"$ref": f"#/$defs/{definition}"}}
-
-
-def _triton_definitions() -> JsonSchema:
-    definitions: JsonSchema = document(_TRITON)["$defs"]
-    return definitions
 
 
 def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:

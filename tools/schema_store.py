@@ -18,7 +18,7 @@ NAME = "inferstack.json"
 ENTRY = "catalog-entry.json"
 _ADDRESS = f"https://json.schemastore.org/{NAME}"
 FILES = ["*.inferstack.yaml", "*.inferstack.yml"]
-"""A folder like `model_specs` may be anybody's, so the name of the file has to tell."""
+"""A folder like `model_specs` may be anybody's, so the name of the file has to decide."""
 _VALUES = ("enum", "const", "default", "examples")
 """Keywords whose values are no schemas."""
 _NAMES = ("properties", "patternProperties", "definitions")

@@ -30,12 +30,11 @@ class FileLinks(SphinxTransform):
 
     def apply(self) -> None:
         """Visits every link that is not to another site."""
-        for link in [*self.document.findall(addnodes.download_reference), *self._unresolved()]:
+        downloads = self.document.findall(addnodes.download_reference)
+        unresolved = self.document.findall(addnodes.pending_xref)
+        for link in [*downloads, *unresolved]:
             if (file := self._file(link)) is not None:
                 link.replace_self(nodes.reference("", "", *link.children, refuri=self._address(file)))
-
-    def _unresolved(self) -> list[addnodes.pending_xref]:
-        return list(self.document.findall(addnodes.pending_xref))
 
     def _file(self, link: nodes.Element) -> Path | None:
         """What the link leads to, unless that is a page of the site, a heading, or nothing."""

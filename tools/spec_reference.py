@@ -93,7 +93,7 @@ the block's keys.
 def reference(schema: Schema, examples: Examples) -> str:
     """The whole page: kinds first, then every block in the order in which a reader meets it."""
     kinds = [branch["then"]["$ref"].removeprefix(PREFIX) for branch in schema["allOf"]]
-    definitions = {**schema["$defs"], **_kinds_as_read(kinds, schema["$defs"])}
+    definitions = {**schema["$defs"], **{kind: _in_reading_order(schema["$defs"][kind]) for kind in kinds}}
     tags = schema["properties"][KIND]["enum"]
     rows = [
         (f"[`{tag}`](#{name.lower()})", cell(definitions[name]["description"]))
@@ -107,12 +107,7 @@ def reference(schema: Schema, examples: Examples) -> str:
     return "\n".join([*top, *sections, *_long_lists(definitions)])
 
 
-def _kinds_as_read(kinds: list[str], definitions: Schema) -> Schema:
-    """The kinds, each with its keys in reading order."""
-    return {kind: _sorted(definitions[kind]) for kind in kinds}
-
-
-def _sorted(definition: Schema) -> Schema:
+def _in_reading_order(definition: Schema) -> Schema:
     properties = definition["properties"]
     order = sorted(properties, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST))
     return {**definition, "properties": {key: properties[key] for key in order}}

@@ -57,8 +57,8 @@ def main(words: list[str] | None = None) -> int:
         broken = [Change(*it) for it in kept_promises.broken(other, ROOT)]
     print(report(changes, since), *(f"- `{it.where}`: {it.what}" for it in broken), sep="\n")
     missing = [*unmentioned(changes, broken, news(since))] if options.check else []
-    for it in missing:
-        print(f"{CHANGELOG.name} does not have {it} in what is new since {since}", file=sys.stderr)
+    for entry in missing:
+        print(f"{CHANGELOG.name} does not have {entry} in what is new since {since}", file=sys.stderr)
     return int(bool(missing))
 
 
@@ -113,11 +113,11 @@ def version_in(since: str, folder: Path) -> Path:
 def changes_since(other: Path) -> dict[Change, list[str]]:
     """What the version here makes of the other one's specs differently, and of which."""
     before, after = rendered(other, other), rendered(ROOT, other)
-    found = defaultdict(list)
+    specs_of = defaultdict(list)
     for spec, old in before.items():
         for change in dict.fromkeys(spec_changes(old, after[spec])):
-            found[change].append(spec)
-    return dict(found)
+            specs_of[change].append(spec)
+    return dict(specs_of)
 
 
 def rendered(code: Path, specs: Path) -> Rendered:

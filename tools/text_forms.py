@@ -34,7 +34,7 @@ def _patterns() -> Iterator[tuple[str, str]]:
     """Each format with its pattern; ARNs, whose pattern is computed, are left out."""
     for file in sorted(package_file("cfn-lint", "cfnlint/rules/formats").glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            said = {it.arg: it.value for it in node.keywords} if isinstance(node, ast.Call) else {}
-            match said.get("format"), said.get("pattern"):
+            keywords = {it.arg: it.value for it in node.keywords} if isinstance(node, ast.Call) else {}
+            match keywords.get("format"), keywords.get("pattern"):
                 case ast.Constant(value=str() as name), ast.Constant(value=str() as pattern):
                     yield name, pattern

@@ -59,7 +59,7 @@ MAP_KEYS: Mapping[int, Schema] = {
 
 PLAIN_VALUE = ["string", "number", "boolean"]
 
-# This is not Triton's: it tells the packager what to put into the model's folder.
+# This is not Triton's: it says what the packager puts into the model's folder.
 FILES: Schema = {
     "description": (
         "Files of the model: path inside the model's folder (such as `1/model.plan`) -> local file, "

@@ -126,9 +126,9 @@ def check(dist: Path) -> None:
 def pythons(wanted: list[str] | None) -> Iterator[tuple[str, Path]]:
     """Interpreters of these versions; without any named, of all supported versions that are installed."""
     for version in wanted or PYTHONS:
-        found = interpreter(version)
-        if found is not None:
-            yield version, found
+        python = interpreter(version)
+        if python is not None:
+            yield version, python
         elif wanted:
             sys.exit(f"no Python {version} is installed")
         else:
@@ -183,9 +183,9 @@ def install(wheel: Path, python: Path, dependencies: str, folder: Path) -> None:
 def use(programs: Path, project: Path, *, version: str) -> None:
     """Does what a user does first."""
     program = programs / "inferstack"
-    told = run(program, "--version", folder=project)
-    if told.split()[1] != version:
-        sys.exit(f"{program} says that it is {told}, and its wheel says {version}")
+    printed = run(program, "--version", folder=project)
+    if printed.split()[1] != version:
+        sys.exit(f"{program} says that it is {printed}, and its wheel says {version}")
     run(program, "validate", "--strict", folder=project)
     run(program, "render", "--region", _REGION, "--out", "rendered", folder=project)
     run(programs / "python", "-m", "inferstack_stacks", folder=project)

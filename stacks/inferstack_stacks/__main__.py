@@ -30,7 +30,7 @@ def _rows(app: "App", folder: Path) -> Iterator[tuple[str, ...]]:
     for stack in app.node.children:
         if isinstance(stack, EndpointStack):
             template = (folder / stack.template_file).read_text(encoding="utf-8")
-            # The file tells stacks apart that have one name in several regions, as in the CDK CLI.
+            # The file distinguishes stacks that have one name in several regions, as in the CDK CLI.
             name = stack.template_file.removesuffix(_TEMPLATE)
             yield name, stack.kind, str(len(json.loads(template)["Resources"]))
 

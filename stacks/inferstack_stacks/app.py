@@ -60,8 +60,8 @@ def build_app(
     place = default_place()
     try:
         loaded = load_specs(specs_dir if specs is None else specs, stage=stage, region=place[1])
-        if (said := idle_stage([one.document.file for one in loaded], stage)) is not None:
-            sys.stderr.write(f"warning: {said}\n")
+        if (warning := idle_stage([one.document.file for one in loaded], stage)) is not None:
+            sys.stderr.write(f"warning: {warning}\n")
         app = _app_of(loaded, place, given, outdir, default_stack_synthesizer)
         if _OUTDIR not in os.environ:
             # The CDK CLI shows the constructs' warnings; without it, nothing else would.
@@ -190,9 +190,9 @@ def _content(file: Path) -> str:
 
 def _object(variable: str, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         sys.exit(f'{variable}: not a JSON object; the CDK CLI sets it to `{{"name": "value"}}`')
-    return found
+    return value

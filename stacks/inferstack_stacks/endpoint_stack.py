@@ -50,7 +50,7 @@ class StackOptions(TypedDict, total=False):
     permissions_boundary: PermissionsBoundary
     """The boundary of every role in the stack."""
     notification_arns: Sequence[str]
-    """SNS topics that are told of the stack's events."""
+    """SNS topics that receive the stack's events."""
     stack_name: str
     """Another name than the endpoint's."""
     description: str
@@ -60,7 +60,7 @@ class StackOptions(TypedDict, total=False):
     property_injectors: Sequence[IPropertyInjector]
     """Change the properties of constructs that the app adds; resources of the spec stay as the spec says."""
     analytics_reporting: bool
-    """Whether the template tells AWS which constructs it is made of; it does not when absent."""
+    """Whether the template reports to AWS which constructs it is made of; it does not when absent."""
 
 
 class EndpointStack(Stack):

@@ -195,7 +195,7 @@ def test_requests_at_once_follow_from_how_long_one_takes(capsys: Capture) -> Non
     assert it["with_delays"]["instance_minutes"]["shared"] == 723 * 2 + 717 * 4
 
 
-def test_a_policy_that_requests_do_not_tell_is_named(capsys: Capture) -> None:
+def test_a_policy_that_does_not_follow_from_requests_is_named(capsys: Capture) -> None:
     def change(spec: Spec) -> None:
         scaling = components(spec)[0]["autoscaling"]
         scaling["policies"].append({"metric": "GPUUtilizationNormalized", "target_value": 60})
@@ -210,7 +210,9 @@ def test_a_policy_that_requests_do_not_tell_is_named(capsys: Capture) -> None:
 
     assert main(["share", written(change), "--traffic", "halves.csv"]) == 0
     err = capsys.readouterr().err
-    assert "llama2-europe: the policy on `GPUUtilizationNormalized` is not simulated: requests do not" in err
+    assert (
+        "llama2-europe: the policy on `GPUUtilizationNormalized` is not simulated: its value does not" in err
+    )
     assert "llama2-europe: the step policy on `ModelLatency` is not simulated" in err
 
 
@@ -337,7 +339,10 @@ def test_the_command_is_found_by_its_other_name_which_no_help_shows(capsys: Capt
 
 
 WRONG: Mapping[str, tuple[Callable[[], list[str]], str]] = {
-    "no traffic": (lambda: [str(CHAT)], "`llama2-europe` has no scheduled actions that tell its traffic"),
+    "no traffic": (
+        lambda: [str(CHAT)],
+        "`llama2-europe` has no scheduled actions that would give its traffic",
+    ),
     "no window": (
         lambda: [written(lambda it: [on_weekdays(it), *map(never, components(it))])],
         "no scheduled action sets a `min_capacity` above 0; add `--traffic FILE`",
@@ -361,7 +366,7 @@ WRONG: Mapping[str, tuple[Callable[[], list[str]], str]] = {
     ),
     "missing name": (
         lambda: [str(CHAT), "--traffic", traffic("time,llama2-europe\n0,1\n")],
-        "IS073: nothing is said about `llama2-america`; add it, with 0 if there are no requests",
+        "IS073: the traffic of `llama2-america` is missing; add it, with 0 if there are no requests",
     ),
     "wrong file": (
         lambda: [str(CHAT), "--traffic", traffic("time,llama2-europe\n0,-1\n")],

@@ -133,7 +133,7 @@ def test_what_is_wrong_with_it_is_told_as_of_a_file(shell: str, said: str, run: 
     ("options", "said"),
     [
         ((), "a spec from standard input has no name for the folder of its archives; add --out DIR"),
-        (("--upload",), "--upload needs a spec file, since it writes a lock beside it"),
+        (("--upload",), "--upload needs a spec file, since it writes a lock next to it"),
     ],
 )
 def test_packing_needs_a_place(

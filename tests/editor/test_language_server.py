@@ -151,7 +151,7 @@ def test_a_stage_is_a_spec_of_which_nothing_is_required(server: LanguageServer, 
         (4, "Property kind is not allowed."),
         (6, "Property max_capacty is not allowed."),
         (8, 'Missing property "target_value".'),
-        (8, "AWS has no metric of this name; completion lists those that there are."),
+        (8, "AWS has no metric of this name; completion lists the existing ones."),
         (9, "Not one of the 277 values that are allowed here; completion lists them."),
     ]
 

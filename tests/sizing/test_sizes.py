@@ -83,9 +83,7 @@ def test_a_latency_just_over_the_limit_is_not_shown_as_the_limit():
 
 def test_unknown_latencies_are_told_from_high_ones():
     (unknown,) = sizes([one(latencies={90: 400})], POST, NO_PRICES)
-    assert unknown.objections == (
-        "no latency measured that tells whether it is below the limit of 500 ms at P95",
-    )
+    assert unknown.objections == ("no measured latency shows whether it is below the limit of 500 ms at P95",)
 
 
 def test_the_price_of_a_row_comes_before_that_of_the_file():
@@ -163,7 +161,7 @@ def test_a_configuration_that_was_measured_more_than_once_is_doubted_if_the_rate
     for users in (None, 4):
         rows = [one(requests=rate, latencies={}, users=users) for rate in (1000, 1049, 1050)]
         said = (
-            "it was measured more than once, from 1000 to 1050 requests a minute: keep the row that is true"
+            "it was measured more than once, from 1000 to 1050 requests a minute: keep the row that is right"
         )
         assert [it.doubts for it in sizes(rows, demand(1), NO_PRICES)] == [(said,)] * 3
         assert [it.doubts for it in sizes(rows[:2], demand(1), NO_PRICES)] == [(), ()]

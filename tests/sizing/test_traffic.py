@@ -77,11 +77,11 @@ def test_files_for_different_times_or_the_same_name_do_not_go_together(tmp_path)
     hour = read_traffic(written(tmp_path, "time,b,a\n00:00,1,1\n00:30,1,1\n", "hour.csv"))
     with pytest.raises(SpecError) as caught:
         together([day, hour])
-    assert "this covers 60 minutes from 00:00, but the first file 1440 minutes" in str(caught.value)
+    assert "this file covers 60 minutes from 00:00, but the first one 1440 minutes" in str(caught.value)
     assert "hour.csv:1:1: IS072: `a` is in" in str(caught.value)
     minute = read_traffic(written(tmp_path, json.dumps(statistics(1)), "b.json"))
     with pytest.raises(
-        SpecError, match="this covers 1 minute from 2026-11-23 08:00, but the first file 1440"
+        SpecError, match="this file covers 1 minute from 2026-11-23 08:00, but the first one 1440"
     ):
         together([day, minute])
     with pytest.raises(SpecError) as caught:

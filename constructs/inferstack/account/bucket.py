@@ -96,8 +96,8 @@ def s3_place(url: str, connection: Connection, *, account: str | None) -> S3Plac
         raise AccountError(f"{message}; use credentials for {account}")
     if any(name not in values for name in names):
         raise AccountError(f"{url} needs a region; set AWS_REGION, or `env: {{region: …}}` in the spec")
-    found = s3_location(connection.filled(url))
-    return S3Place(found.bucket, found.key or "")
+    place = s3_location(connection.filled(url))
+    return S3Place(place.bucket, place.key or "")
 
 
 def client_for(bucket: str, connection: Connection, *, region: str | None) -> Any:
@@ -109,11 +109,11 @@ def client_for(bucket: str, connection: Connection, *, region: str | None) -> An
     Raises:
         AccountError: when there is no such bucket, S3 cannot be asked, or the bucket is in another region.
     """
-    found = _region_of(bucket, connection)
-    if region is not None and found is not None and found != region:
-        message = f"the bucket {bucket} is in {found}, but the endpoint is in {region}"
+    bucket_region = _region_of(bucket, connection)
+    if region is not None and bucket_region is not None and bucket_region != region:
+        message = f"the bucket {bucket} is in {bucket_region}, but the endpoint is in {region}"
         raise AccountError(f"{message}: SageMaker only reads models in its own region; name a bucket there")
-    return connection.s3(found)
+    return connection.s3(bucket_region)
 
 
 def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
@@ -126,8 +126,8 @@ def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
         AccountError: when the bucket cannot be listed.
     """
     with explained(f"the objects under {place} cannot be listed"):
-        found = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
-    names = (str(entry["Key"]).removeprefix(place.key) for entry in found.get("Contents", ()))
+        listing = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
+    names = (str(entry["Key"]).removeprefix(place.key) for entry in listing.get("Contents", ()))
     return tuple(name for name in names if name.endswith(ARCHIVE_SUFFIX))
 
 
@@ -140,8 +140,8 @@ def _region_of(bucket: str, connection: Connection) -> str | None:
         except ClientError as error:
             if error_code(error) != "403":
                 raise
-            # Without the right to list a bucket one may still put objects into it, and is told where it is.
+            # Without the right to list a bucket one may put objects into it, and the answer says where it is.
             answer = error.response
     headers = answer["ResponseMetadata"].get("HTTPHeaders", {})
-    found = answer.get("BucketRegion", headers.get(_HEADER))
-    return None if found is None else str(found)
+    region = answer.get("BucketRegion", headers.get(_HEADER))
+    return None if region is None else str(region)

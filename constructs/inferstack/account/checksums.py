@@ -100,11 +100,11 @@ def has_the_bytes(client: Any, there: Mapping[str, Any], archive: Archive, place
     Raises:
         AccountError: when the archive is no longer the one that was packed.
     """
-    found = there.get("ChecksumSHA256")
-    if found is None:
-        # Whoever had S3 encrypt it again may have chosen another checksum.
+    checksum = there.get("ChecksumSHA256")
+    if checksum is None:
+        # Another checksum may have been chosen when S3 encrypted the object again.
         return _read_back(client, place) == archive.sha256
-    digest = str(found).partition("-")[0]
+    digest = str(checksum).partition("-")[0]
     return digest == of_whole(archive) or any(
         digest == _of_digests(of_parts(archive, part)) for part in _part_sizes(client, archive, place)
     )

@@ -94,10 +94,10 @@ def explanation(error: BaseException, rights: str = _PERMISSIONS) -> str:
     # A failed transfer wraps what made it fail.
     cause = error.__context__ if hasattr(error.__context__, "response") else error
     code = error_code(cause)
-    said = _in_words(cause, code)
+    reason = _in_words(cause, code)
     known = _HELP.get(type(cause).__name__ if code is None else code)
     helps = rights if known is _PERMISSIONS else known
-    return said if helps is None else f"{said}; {helps}"
+    return reason if helps is None else f"{reason}; {helps}"
 
 
 def error_code(error: BaseException | None) -> str | None:
@@ -197,14 +197,14 @@ def connect(region: str | None) -> Connection:
     with explained("AWS cannot be asked"):
         try:
             session = boto3.Session()
-            found = _region_around(session) if region is None else region
-            client = _client(session, "sts", found)
+            used_region = _region_around(session) if region is None else region
+            client = _client(session, "sts", used_region)
         except ValueError as error:
             # Such as a number that is not one; boto3 does not say which setting.
             where = "check the variables that begin with `AWS_` and the profile"
             raise AccountError(f"AWS cannot be asked: a boto3 setting is wrong: {error}; {where}") from None
         identity = client.get_caller_identity()
-    return Connection(str(identity["Account"]), found, session)
+    return Connection(str(identity["Account"]), used_region, session)
 
 
 def _region_around(session: Any) -> str | None:

@@ -62,7 +62,7 @@ class EndpointLoad:
         return float((Decimal(str(budget)) - self.spent) / per_hour * _HOUR)
 
     def try_once(self) -> None:
-        """Sends one request, without which a load would tell nothing."""
+        """Sends one request, without which a load would show nothing."""
         failure = asyncio.run(self._once())
         self.sent += 1
         if failure is not None:

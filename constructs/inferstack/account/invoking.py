@@ -61,18 +61,18 @@ def running_variants(connection: Connection, region: str, endpoint: str) -> tupl
     """
     with explained(f"the endpoint {endpoint} cannot be asked", rights=_RIGHTS):
         client = connection.sagemaker(region)
-        found = client.describe_endpoint(EndpointName=endpoint)
-        config = client.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
-    if found["EndpointStatus"] != _IN_SERVICE:
+        description = client.describe_endpoint(EndpointName=endpoint)
+        config = client.describe_endpoint_config(EndpointConfigName=description["EndpointConfigName"])
+    if description["EndpointStatus"] != _IN_SERVICE:
         raise AccountError(
-            f"the endpoint {endpoint} is {found['EndpointStatus']}; wait until it is in service"
+            f"the endpoint {endpoint} is {description['EndpointStatus']}; wait until it is in service"
         )
     types = {it["VariantName"]: it.get("InstanceType") for it in config["ProductionVariants"]}
     return tuple(
         RunningVariant(
             it["VariantName"], types.get(it["VariantName"]), int(it.get("CurrentInstanceCount") or 0)
         )
-        for it in found.get("ProductionVariants", ())
+        for it in description.get("ProductionVariants", ())
     )
 
 

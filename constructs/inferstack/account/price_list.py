@@ -20,7 +20,7 @@ def price_list(connection: Connection, region: str) -> Iterator[Line]:
     """The lines of the price list for hosting in a region.
 
     Raises:
-        AccountError: when the list cannot be had, or the region's partition has none.
+        AccountError: when the list cannot be read, or the region's partition has none.
     """
     partition = connection.session.get_partition_for_region(region)
     if partition not in _SERVED_FROM:

@@ -1,8 +1,8 @@
 """Jobs that measure models: started, watched, stopped and read.
 
 SageMaker's Python SDK has classes for these jobs, too. But their wait gives up at the first lost connection,
-and tells nothing of the single tests; and the SDK brings dozens of packages and sessions of its own. So this
-polls by itself, with botocore's retries, and needs nothing that the extra ``aws`` does not have.
+and reports nothing about the single tests; and the SDK brings dozens of packages and sessions of its own. So
+this polls by itself, with botocore's retries, and needs nothing that the extra ``aws`` does not have.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender.html
 https://docs.aws.amazon.com/sagemaker/latest/dg/generative-ai-inference-recommendations.html
@@ -91,8 +91,10 @@ class Recommender:
             AccountError: when there is no such endpoint, or it has several models.
         """
         with explained(f"the model of the endpoint {endpoint} cannot be looked up", rights=_RIGHTS):
-            found = self._client.describe_endpoint(EndpointName=endpoint)
-            config = self._client.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+            description = self._client.describe_endpoint(EndpointName=endpoint)
+            config = self._client.describe_endpoint_config(
+                EndpointConfigName=description["EndpointConfigName"]
+            )
         named = {it.get("ModelName") for it in config["ProductionVariants"]}
         if len(named) != 1 or None in named:
             raise AccountError(f"the endpoint {endpoint} has no single model; name one with `model_name`")
@@ -147,14 +149,14 @@ class Recommender:
         """Waits until a job has ended.
 
         Raises:
-            AccountError: when there is no such job, or AWS refuses to tell. A lost connection is waited for.
+            AccountError: when there is no such job, or AWS refuses. A lost connection is waited for.
         """
         while True:
             try:
-                found = self._described(job)
-                status, steps = str(found[self._kind.status]), tuple(self._steps(job))
+                description = self._described(job)
+                status, steps = str(description[self._kind.status]), tuple(self._steps(job))
                 if status.upper() in _ENDED:
-                    return Ended(status.upper(), found, steps)
+                    return Ended(status.upper(), description, steps)
                 report(Progress(status, steps))
             except _Unreachable as lost:
                 report(Progress(str(lost)))
@@ -193,11 +195,11 @@ class Recommender:
         Raises:
             AccountError: when AWS refuses.
         """
-        with explained(f"the scaling for {recommendation} cannot be had", rights=_RIGHTS):
-            found: Answer = self._client.get_scaling_configuration_recommendation(
+        with explained(f"the scaling for {recommendation} cannot be obtained", rights=_RIGHTS):
+            scaling: Answer = self._client.get_scaling_configuration_recommendation(
                 InferenceRecommendationsJobName=job, RecommendationId=recommendation, **asked
             )
-        return found
+        return scaling
 
     def output(self, url: str) -> bytes | None:
         """The newest archive below an S3 URL that a job has written; None if there is none.

@@ -28,12 +28,12 @@ def pinned(package: ModelPackage, connection: Connection, account: str | None) -
         AccountError: when there is no such version, it is not approved, or AWS cannot be asked.
     """
     group, client = _group(package, connection, account)
-    found = described(_arn(package, group, client), client)
-    if found.approval != APPROVED:
-        how = f"aws sagemaker update-model-package --model-package-arn {found.arn}"
-        message = f"{found.arn} is not approved, but {found.approval}"
+    version = described(_arn(package, group, client), client)
+    if version.approval != APPROVED:
+        how = f"aws sagemaker update-model-package --model-package-arn {version.arn}"
+        message = f"{version.arn} is not approved, but {version.approval}"
         raise AccountError(f"{message}; approve it: {how} --model-approval-status {APPROVED}")
-    return found
+    return version
 
 
 def latest_approved(package: ModelPackage, connection: Connection, account: str | None) -> str:
@@ -59,15 +59,17 @@ def described(arn: str, client: Any) -> Pin:
         AccountError: when AWS does not describe it, or it is not complete.
     """
     with explained(f"{arn} cannot be looked at", rights=_RIGHTS):
-        found = client.describe_model_package(ModelPackageName=arn)
-    if found["ModelPackageStatus"] != _COMPLETED:
-        raise AccountError(f"{arn} is not complete, but {found['ModelPackageStatus']}; register it again")
-    containers = found.get("InferenceSpecification", {}).get("Containers", ())
+        description = client.describe_model_package(ModelPackageName=arn)
+    if description["ModelPackageStatus"] != _COMPLETED:
+        raise AccountError(
+            f"{arn} is not complete, but {description['ModelPackageStatus']}; register it again"
+        )
+    containers = description.get("InferenceSpecification", {}).get("Containers", ())
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Pin(
-        arn=found["ModelPackageArn"],
-        version=found["ModelPackageVersion"],
-        approval=found.get("ModelApprovalStatus", "PendingManualApproval"),
+        arn=description["ModelPackageArn"],
+        version=description["ModelPackageVersion"],
+        approval=description.get("ModelApprovalStatus", "PendingManualApproval"),
         pinned=now,
         containers=tuple(map(_container, containers)),
     )
@@ -103,18 +105,18 @@ def _arn(package: ModelPackage, group: str, client: Any) -> str:
     if package.version == LATEST:
         return _latest(group, client)
     newest = None
-    for one in _versions(group, client):
-        if str(one["ModelPackageVersion"]) == str(package.version):
-            return str(one["ModelPackageArn"])
-        newest = one["ModelPackageVersion"] if newest is None else newest
+    for version in _versions(group, client):
+        if str(version["ModelPackageVersion"]) == str(package.version):
+            return str(version["ModelPackageArn"])
+        newest = version["ModelPackageVersion"] if newest is None else newest
     has = "none" if newest is None else f"{newest} as the newest"
     raise AccountError(f"{group} has no version {package.version}, but {has}; correct `version` in the spec")
 
 
 def _latest(group: str, client: Any) -> str:
-    for one in _versions(group, client, ModelApprovalStatus=APPROVED):
-        if one["ModelPackageStatus"] == _COMPLETED:
-            return str(one["ModelPackageArn"])
+    for version in _versions(group, client, ModelApprovalStatus=APPROVED):
+        if version["ModelPackageStatus"] == _COMPLETED:
+            return str(version["ModelPackageArn"])
     fix = "approve one with `aws sagemaker update-model-package`"
     raise AccountError(f"no version of {group} is approved; {fix}")
 

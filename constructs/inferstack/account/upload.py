@@ -60,8 +60,8 @@ class Transfer(msgspec.Struct, frozen=True):
             parts = of_content(content, self.archive, part)
             content.seek(0)
             try:
-                with self._prepared(parts) as (arguments, told, config):
-                    self.client.upload_fileobj(content, *self.place, arguments, told, config)
+                with self._prepared(parts) as (arguments, progress, config):
+                    self.client.upload_fileobj(content, *self.place, arguments, progress, config)
             except ClientError as error:
                 if error_code(error) in _TAKEN:
                     return False
@@ -83,8 +83,8 @@ class Transfer(msgspec.Struct, frozen=True):
         parts = of_parts(self.archive, part) if self.archive.size >= part else ()
         copied: list[int] = []
         try:
-            with self._prepared(parts, copied.append) as (arguments, told, config):
-                self.client.copy(named, *self.place, {**arguments, **of_a_copy}, told, None, config)
+            with self._prepared(parts, copied.append) as (arguments, progress, config):
+                self.client.copy(named, *self.place, {**arguments, **of_a_copy}, progress, None, config)
         except ClientError:
             self.progress(-sum(copied))
             raise
@@ -103,14 +103,14 @@ class Transfer(msgspec.Struct, frozen=True):
         )
         lock = threading.Lock()
 
-        def tell(done: int) -> None:
+        def report(done: int) -> None:
             with lock:
                 count(done)
                 self.progress(done)
 
         metadata = {"Metadata": {DIGEST: self.archive.sha256}, "ChecksumAlgorithm": "SHA256"}
         with _on_requests(self.client, partial(_checked, self.archive, parts)):
-            yield {**metadata, **self.encryption.arguments}, tell, config
+            yield {**metadata, **self.encryption.arguments}, report, config
 
 
 @contextmanager
@@ -242,12 +242,12 @@ def _is_marked(there: Any, archive: Archive) -> bool:
 def _expect(client: Any, there: Any, archive: Archive, place: S3Place) -> None:
     if not _is_marked(there, archive):
         digest = there.get("Metadata", {}).get(DIGEST)
-        found = f"exists with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
+        difference = f"exists with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
     elif not has_the_bytes(client, there, archive, place):
-        found = f"exists with other content, although it is marked as SHA-256 {archive.sha256}"
+        difference = f"exists with other content, although it is marked as SHA-256 {archive.sha256}"
     else:
         return
-    message = f"{place} {found}, and is not overwritten"
+    message = f"{place} {difference}, and is not overwritten"
     raise AccountError(f"{message}; find out who put it there, and remove it")
 
 

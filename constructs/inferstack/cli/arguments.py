@@ -26,7 +26,7 @@ _COMMANDS = {
     "package": "pack model archives",
     "prices": "write AWS's prices into a file",
     "size": "count instances for an objective",
-    "share": "compare a shared fleet with endpoints",
+    "share": "compare a shared fleet with separate endpoints",
     "recommend": "measure models on SageMaker",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",

@@ -11,6 +11,7 @@ import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import load_spec
+from inferstack.cli.arguments import whole_number
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton
@@ -49,7 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     sample = "write the body into this tar.gz instead, as a sample for load tests"
     add("--sample-payload", metavar="FILE", type=Path, help=sample)
     rows = "with --sample-payload: make a body of each N rows of the arrays"
-    add("--rows", metavar="N", type=_rows, help=rows)
+    add("--rows", metavar="N", type=whole_number, help=rows)
     out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
     add("--out", metavar="FILE", type=Path, help=out)
     command.set_defaults(wrong_usage=command.error)
@@ -96,13 +97,6 @@ def _parameter(written: str) -> tuple[str, str | int | bool]:
         return name, int(value)
     except ValueError:
         return name, value
-
-
-def _rows(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
 
 
 # ---------------------------------------------------------------- Requests, answers, and their model
@@ -248,17 +242,17 @@ def _interface(model: TritonModel) -> tuple[Any, ...]:
 
 
 def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
-    found = {one.archive: one for one in repositories_at(block, options.spec.parent)}
+    repositories = {one.archive: one for one in repositories_at(block, options.spec.parent)}
     if not block.multi_model:
         if options.target_model is not None:
             raise Refusal("--target-model is only for multi-model endpoints")
-        return next(iter(found.values()))
-    if options.target_model is None and len(found) == 1:
-        return next(iter(found.values()))
-    if options.target_model not in found:
+        return next(iter(repositories.values()))
+    if options.target_model is None and len(repositories) == 1:
+        return next(iter(repositories.values()))
+    if options.target_model not in repositories:
         what = "name the archive to ask" if options.target_model is None else f"no `{options.target_model}`"
-        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(found))}")
-    return found[options.target_model]
+        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(repositories))}")
+    return repositories[options.target_model]
 
 
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:

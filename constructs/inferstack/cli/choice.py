@@ -130,5 +130,5 @@ def block_of_archive(
     by_name = [it for it in blocks if Path(it.archive).name == archive.name]
     # The folder of a model may end like that of a component: the longest path is the one that was meant.
     meant = sorted(by_path, key=lambda it: len(it.archive))[-1:]
-    found = meant or (by_name if len(by_name) == 1 else blocks)
-    return only_block(spec, found, path, choice)
+    fitting = meant or (by_name if len(by_name) == 1 else blocks)
+    return only_block(spec, fitting, path, choice)

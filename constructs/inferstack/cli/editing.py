@@ -40,15 +40,15 @@ def edit_spec(spec: Path, changes: Changes, *, stage: str | None = None, region:
     warnings = _required_to_be_right(edit, region)
     print("".join(_shown(edit)), end="", flush=True)
     _write(spec, edit)
-    for it in warnings:
-        tell(str(it))
+    for warning in warnings:
+        tell(str(warning))
     others = [] if stage is None else list(_others_changed(edit, stage))
     shared = f"; {listed(others, last='and')} changed, too, since the stages share it" if others else ""
     tell(printable(f"{spec}: written{shared}"))
 
 
 def _others_changed(edit: Edit, stage: str) -> Iterator[str]:
-    """The stages beside the one that is edited that get other values as well."""
+    """The stages other than the edited one whose values change, too."""
     before, after = (Document(edit.file, compose(edit.file, it)) for it in (edit.before, edit.after))
     for name in stage_names(after):
         if name != stage and at_stage(before, name).data != at_stage(after, name).data:
@@ -95,7 +95,7 @@ def _write(spec: Path, edit: Edit) -> None:
 
 
 def edit_lock(spec: Path, change: Callable[[Lock, Sequence[str]], Lock]) -> None:
-    """Changes the lock beside a spec; ``change`` gets it and the stages that the spec has.
+    """Changes the lock next to a spec; ``change`` gets it and the stages that the spec has.
 
     It is read again, since somebody may have changed it for another stage in the meantime.
     """

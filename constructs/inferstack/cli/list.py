@@ -59,8 +59,8 @@ def run(options: argparse.Namespace) -> int:
     files, problems = files_of(options.paths)
     rows: list[StackRow] = []
     for file in files:
-        found, wrong = _of_file(file, options.stage, options.region)
-        rows += found
+        stacks, wrong = _of_file(file, options.stage, options.region)
+        rows += stacks
         problems += wrong
     # Flushed at once, so that what is wrong comes last where both streams end up in one place.
     print(_WRITERS[options.format](rows), end="", flush=True)

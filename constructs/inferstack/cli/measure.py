@@ -68,7 +68,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--stage", help="choose this stage of the spec")
     usual = ",".join(map(str, USERS))
     add("--concurrency", metavar="N,…", type=_users, default=USERS, help=f"users at once ({usual})")
-    tried = f"search the best of {','.join(TRIED)}"
+    tried = f"search for the best of {','.join(TRIED)}"
     add("--try", metavar="KEY,…", type=_tried, dest="tried", default=(), help=tried)
     add("--write", action="store_true", help="with --try: write the best into the spec or config.pbtxt")
     add("--out", metavar="FILE", type=Path, help="write a CSV file for `inferstack size --measurements`")
@@ -133,8 +133,8 @@ def _tried(written: str) -> tuple[str, ...]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Put a spec's Triton model under the load of users who wait for each answer: how much it answers, how
-    fast, and with --try in which configuration it answers most within the objective's latency limit.
+    """Put a spec's Triton model under the load of users who wait for each answer: show how much it answers,
+    how fast, and with --try in which configuration it answers most within the objective's latency limit.
     """
     for message in _wrong_usage(options):
         options.wrong_usage(message)
@@ -237,7 +237,7 @@ def _require_meaning(served: Serving, reasons: tuple[str, ...], options: argpars
     played = [name for name, config in configs if config.stand_in and not config.run_by]
     if played:
         notes = "; ".join(note for name in played for note in served.archive.notes[name][:1])
-        raise Refusal(f"a stand-in answers for {listed(played)}, whose speed means nothing: {notes}")
+        raise Refusal(f"a stand-in answers for {listed(played)}, so the speed means nothing: {notes}")
     if options.out is not None and reasons:
         raise Refusal(f"--out: ratios only, which `size` cannot use: {reasons[0]}")
     for name in served.cached:

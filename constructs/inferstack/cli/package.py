@@ -105,7 +105,7 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield "--upload packs SPEC itself and cannot be used with --check"
     if options.spec == Path(PIPED) and options.check is None:
         if options.upload:
-            yield "--upload needs a spec file, since it writes a lock beside it"
+            yield "--upload needs a spec file, since it writes a lock next to it"
         elif options.out is None:
             yield "a spec from standard input has no name for the folder of its archives; add --out DIR"
     if None in (options.spec, options.check):

@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes what an hour of each instance type costs in a region.
+    """Write what an hour of each instance type costs in a region.
 
-    Other regions in the file stay. What is left out, such as prices by quantity, is said.
+    Other regions in the file stay. What is left out, such as prices by quantity, is reported.
     """
     before = read_price_file(options.out) if options.out.is_file() else PriceFile({})
     offer, source = _offer(options)

@@ -97,7 +97,7 @@ def _name(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Shows what a job that measures the spec's model would do; --run starts it and waits for its result.
+    """Show what a job that measures the spec's model would do; --run starts it and waits for its result.
 
     Such jobs cost money: SageMaker starts instances for them. A job goes on when this command is interrupted;
     --result takes it up again, and --stop ends it.
@@ -220,8 +220,8 @@ def _tests(plan: JobPlan, kind: str) -> Iterator[tuple[str, str]]:
         yield "tests", "on instance types that AWS chooses"
         return
     counts: Counter[str] = Counter()
-    for it in plan.tests:
-        counts[it.on] += it.count
+    for test in plan.tests:
+        counts[test.on] += test.count
     on = ", ".join(f"{name} (x {count})" if count > 1 else name for name, count in counts.items())
     at_once = "" if plan.at_once is None else f", {plan.at_once} at a time"
     if kind == "ai_recommendation_job":
@@ -237,9 +237,9 @@ def _time(plan: JobPlan, kind: str) -> str:
         return f"up to {MOST_MINUTES_OF_DEFAULT} minutes, AWS says"
     if plan.seconds_per_test is None:
         return "AWS does not say how long it takes"
-    one, every = plan.seconds_per_test, plan.seconds_per_test * plan.test_count
-    longest = every if plan.at_once is None else one * -(-plan.test_count // plan.at_once)
-    shortest = f"{_in_words(one)} to " if plan.at_once is None and every > one else ""
+    each, every = plan.seconds_per_test, plan.seconds_per_test * plan.test_count
+    longest = every if plan.at_once is None else each * -(-plan.test_count // plan.at_once)
+    shortest = f"{_in_words(each)} to " if plan.at_once is None and every > each else ""
     limit = "" if plan.job_seconds is None else f"; no test starts after {_in_words(plan.job_seconds)}"
     return f"{shortest}{_in_words(longest)} of traffic, and the time that endpoints take to start{limit}"
 

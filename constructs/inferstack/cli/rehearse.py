@@ -134,7 +134,7 @@ def rehearsals_at(
 
 
 def _releases(spec: ModelSpec) -> Iterator[Release]:
-    """The releases of Triton that the spec deploys, as far as its images tell."""
+    """The releases of Triton that the spec deploys, as far as its images show."""
     for placed in triton_blocks(spec):
         for loader in placed.loaders:
             release = triton_release(loader.image)

@@ -179,15 +179,15 @@ def run(options: argparse.Namespace) -> int:
     files, empty = files_of(options.paths)
     if options.out is None and len(files) > 1:
         options.wrong_usage(f"{len(files)} specs need --out DIR, for one template each")
-    found = [rendered(it, stage=options.stage, region=options.region, form=options.format) for it in files]
-    made = [it.made for it in found if it.made is not None]
+    results = [rendered(it, stage=options.stage, region=options.region, form=options.format) for it in files]
+    made = [it.made for it in results if it.made is not None]
     errors = [*empty, *names_taken_twice(taken_names(it.loaded) for it in made)]
-    problems = in_file_order([*(problem for it in found for problem in it.problems), *errors])
+    problems = in_file_order([*(problem for it in results for problem in it.problems), *errors])
     if problems:
         tell(text(problems, sys.stderr).rstrip("\n"))
-    if errors or len(made) < len(found):
+    if errors or len(made) < len(results):
         return 1
-    # What is rendered without a stage is not deployed beside the stages.
+    # What is rendered without a stage is not deployed next to the stages.
     beside = () if None in (options.stage, options.out) else _at_other_stages(files, options)
     names = _file_names([stack_of(it.loaded) for it in made], beside, options.format)
     return _hand_over({name: it.template for name, it in zip(names, made, strict=True)}, files, options)

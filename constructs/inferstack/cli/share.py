@@ -1,4 +1,4 @@
-"""``inferstack share``: what models cost that share a fleet, beside endpoints of their own."""
+"""``inferstack share``: what models on one shared fleet cost, compared with endpoints of their own."""
 
 import argparse
 import json
@@ -68,7 +68,7 @@ def _memory(text: str) -> tuple[str, int]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compares models that share a fleet with the same models on endpoints of their own.
+    """Compare models that share a fleet with the same models on endpoints of their own.
 
     The scaling policies are simulated minute by minute, and copies packed on instances. Nothing is written.
     The exit status is 1 if copies find no room.

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many instances were measured together (1)",
     )
     parser.add_argument("--variant", metavar="NAME", help="the variant to size, if there are several")
-    instead = "this one instead of the best; `TYPE CONFIGURATION` if several types have it"
+    instead = "this configuration instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
     parser.add_argument("--write", action="store_true", help="edit the spec accordingly, and show the diff")
     add_picture(parser, "draw cost against latency")
@@ -66,17 +66,17 @@ def _instance_type(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ranks measured configurations by what they cost for a spec's `objective`, and with --write puts the
+    """Rank measured configurations by what they cost for a spec's `objective`, and with --write put the
     best one into the spec. The exit status is 1 if none meets the objective.
     """
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
-    objective, found = _objective(loaded), _measurements(loaded, options)
+    objective, measurements = _objective(loaded), _measurements(loaded, options)
     sized = _sized(loaded, options)
     demand = demand_of(objective) if sized is None else sized.demand
     prices = prices_for(region_of(loaded.spec), options.prices)
-    ranked = sizes(found, demand, prices)
+    ranked = sizes(measurements, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
     if options.format == "json":
         print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
@@ -98,10 +98,10 @@ def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measu
         files = dict.fromkeys(options.measurements)
         read = (read_measurements(it, instance_type=kind, instances=instances) for it in files)
         return [it for of_file in read for it in of_file]
-    found = measurements_of(loaded.spec, loaded.document)
-    if not found:
+    measurements = measurements_of(loaded.spec, loaded.document)
+    if not measurements:
         options.wrong_usage("add --measurements FILE, or `measurements: FILE` to the objective")
-    return found
+    return measurements
 
 
 def _sized(loaded: LoadedSpec, options: argparse.Namespace) -> SizedVariant | None:
@@ -167,15 +167,15 @@ def _lines(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size
 
 def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
     """What is doubtful about the best row of each configuration, and about the chosen one, each once."""
-    told: set[tuple[str, str]] = set()
+    covered: set[tuple[str, str]] = set()
     names: dict[str, list[str]] = {}
     for it in fitting:
         configuration = (it.measurement.instance_type, it.measurement.configuration)
-        if configuration not in told or it is chosen:
+        if configuration not in covered or it is chosen:
             for doubt in it.doubts:
                 of_doubt = names.setdefault(doubt, [])
                 of_doubt.insert(0 if it is chosen else len(of_doubt), _name(it))
-        told.add(configuration)
+        covered.add(configuration)
     for doubt, (first, *others) in names.items():
         yield f"{first}{f' and {len(others)} more' if others else ''}: {doubt}"
 

@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
         problems, updates = _with_updates(problems, files, options)
     # Flushed at once, so that the summary comes last where both streams end up in one place.
     print(in_format(options.format, Findings(problems, len(files), updates)), end="", flush=True)
-    if (said := idle_stage(files, options.stage)) is not None:
-        tell(f"warning: {said}")
+    if (warning := idle_stage(files, options.stage)) is not None:
+        tell(f"warning: {warning}")
     tell(painted(summary(problems, len(files)), _color_of(problems), sys.stderr))
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))

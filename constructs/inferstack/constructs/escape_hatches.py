@@ -186,7 +186,7 @@ def _add(
     there = () if there is None else there
     if any(map(is_list_token, there)):
         raise ValueError(
-            f"`{name}` of the alarm are a list that only the deployment knows, to which none can be added: "
+            f"`{name}` of the alarm are a list that only the deployment knows, so none can be added: "
             "name each in the spec, such as `cdk.Fn.select(0, …)`"
         )
     arns = [action.bind(handle, handle).alarm_action_arn for action in actions]

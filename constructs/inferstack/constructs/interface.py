@@ -164,11 +164,11 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         chosen = _chosen(options)
         part = {name: chosen.pop(name, None) for name in ("variant_name", "inference_component")}
         wanted = WantedMetric(metric_name, **part)
-        found, dimensions = metric_with_dimensions(wanted, self._publishers(), self._hosting())
-        unit = named_unit(found)
+        metric, dimensions = metric_with_dimensions(wanted, self._publishers(), self._hosting())
+        unit = named_unit(metric)
         usual = {
             "dimensions_map": {name: for_cdk(value) for name, value in dimensions.items()},
-            "statistic": found.statistic,
+            "statistic": metric.statistic,
             "period": cdk.Duration.seconds(ALARM_PERIOD.value),
             "unit": None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],
             # As CDK's `attach_to` sets them: graphs and alarms in the same place do not name it.
@@ -176,7 +176,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
             "stack_region": settled(self.env.region),
         }
         return cdk.aws_cloudwatch.Metric(
-            namespace=found.namespace, metric_name=found.name, **{**usual, **chosen}
+            namespace=metric.namespace, metric_name=metric.name, **{**usual, **chosen}
         )
 
     def metric_invocations(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:

@@ -44,13 +44,13 @@ def metric_with_dimensions(
         ValueError: when no part of such an endpoint publishes the metric, or when several that fit do.
     """
     there = list(parts)
-    found = metrics.find(wanted.metric, hosting)
-    if any(it.dimensions == "container" for it in found):
+    metrics_of_name = metrics.find(wanted.metric, hosting)
+    if any(it.dimensions == "container" for it in metrics_of_name):
         fix = "make a `cloudwatch.Metric` with its dimensions"
-        raise ValueError(f"{wanted.metric} is published for each container by itself; {fix}")
-    if not found:
+        raise ValueError(f"{wanted.metric} is published for each container separately; {fix}")
+    if not metrics_of_name:
         raise ValueError(_unknown(wanted.metric, _names(there, hosting)))
-    of_kind = publications(there, found)
+    of_kind = publications(there, metrics_of_name)
     published = [(part, metric) for part, metric in of_kind if part.may_have(metric)]
     if of_kind and not published:
         raise ValueError(_without_gpu(wanted.metric, _names(there, hosting)))
@@ -67,18 +67,18 @@ def alarm_id(wanted: WantedMetric, alarms: Resources) -> str:
     Raises:
         ValueError: when there is none, or when several parts of the endpoint have one.
     """
-    found = [
+    on_metric = [
         (logical_id, _dimensions(alarm))
         for logical_id, alarm in alarms.items()
         if _watched(alarm) == wanted.metric
     ]
-    fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
-    if not found:
+    fitting = [(logical_id, values) for logical_id, values in on_metric if wanted.fits(values)]
+    if not on_metric:
         on = sorted({_watched(alarm) for alarm in alarms.values()})
         others = f"it has some on {listed(on)}" if on else "it has no alarms"
         raise ValueError(f"the spec has no alarm on `{wanted.metric}`; {others}")
     if len({tuple(values.items()) for _, values in fitting}) != 1:
-        raise ValueError(_not_one(wanted, len(fitting), [values for _, values in fitting or found]))
+        raise ValueError(_not_one(wanted, len(fitting), [values for _, values in fitting or on_metric]))
     return fitting[0][0]
 
 

@@ -89,13 +89,13 @@ def _run_models(spec: ModelSpec) -> AbstractSet[str]:
     Raises:
         ValueError: when they need a role that only the endpoint's stack has.
     """
-    found = {model_id(name) for _, name, _ in models(spec)}
-    if found and not isinstance(spec.execution_role, str):
+    model_ids = {model_id(name) for _, name, _ in models(spec)}
+    if model_ids and not isinstance(spec.execution_role, str):
         raise ValueError(
             f"the models of {spec.endpoint_name} start under the endpoint's role, which is made elsewhere: "
             "name its ARN in `execution_role`"
         )
-    return found
+    return model_ids
 
 
 def _undoing(spec: ModelSpec) -> AbstractSet[str]:
@@ -220,7 +220,7 @@ def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
 
 
 class _Whole(Dependable):
-    """Makes whatever waits for the part's role wait for the whole part: its policies and grants."""
+    """Makes everything that waits for the part's role wait for the whole part: its policies and grants."""
 
     def __init__(self, part: Construct) -> None:
         super().__init__()

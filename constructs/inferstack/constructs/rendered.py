@@ -41,7 +41,7 @@ _BY_POSITION = ("self", "scope", "construct_id")
 
 
 def spec_by_name(make: Callable[Given, None]) -> Callable[Given, None]:
-    """For constructors: tells whoever passes the spec by position what to write; Python only counts them.
+    """For constructors: says what to write when the spec is passed by position; Python only counts arguments.
 
     Errors of a spec made in Python, which has no file that they could name, say which construct got it.
     """
@@ -167,10 +167,10 @@ class Rendered(CfnInclude):
         Raises:
             ValueError: when the construct makes none.
         """
-        found = self._l1s(wanted, beginning)
-        if not found:
+        fitting = self._l1s(wanted, beginning)
+        if not fitting:
             raise ValueError(f"the spec of {self._spec.endpoint_name} makes no {_type_name(wanted)}")
-        return found[0]
+        return fitting[0]
 
 
 def _type_name(l1: Any) -> str:

@@ -13,6 +13,6 @@ repository are copied by `python -m tools.generate project`.
 
 copier would update a project by merging, but it needs the templates in a git repository with a tag for each
 version, git on the user's machine and, to update, the network; and it brings a dozen packages (Jinja,
-pydantic, a kit for prompts). Here a digest of each file tells whether the user has changed it. If not, it is
+pydantic, a kit for prompts). Here a digest of each file shows whether the user has changed it. If not, it is
 replaced; if so, it is left alone, and the difference shown.
 """

@@ -28,9 +28,9 @@ def files_of(answers: Answers) -> dict[str, str]:
     folders = [FILES / "always", FILES / "kinds" / answers.kind]
     if answers.ci != NO_CI:
         folders += [FILES / "ci" / "all", FILES / "ci" / answers.ci]
-    found = {name: _filled(text, values) for folder in folders for name, text in _templates(folder)}
-    found |= {SCHEMA: published_schema_text(), REQUIREMENTS: requirements()}
-    return dict(sorted(found.items()))
+    contents = {name: _filled(text, values) for folder in folders for name, text in _templates(folder)}
+    contents |= {SCHEMA: published_schema_text(), REQUIREMENTS: requirements()}
+    return dict(sorted(contents.items()))
 
 
 def _templates(folder: Path) -> Iterator[tuple[str, str]]:

@@ -22,10 +22,10 @@ def requirements() -> str:
     Packages that only extras need are left out, and so are those that are not installed: they are for other
     platforms or versions of Python.
     """
-    found: dict[str, Distribution] = {}
-    _collect(_US, found)
-    ours = found.pop(_US, None)
-    pins = sorted(f"{name}=={one.version}\n" for name, one in found.items())
+    packages: dict[str, Distribution] = {}
+    _collect(_US, packages)
+    ours = packages.pop(_US, None)
+    pins = sorted(f"{name}=={one.version}\n" for name, one in packages.items())
     return "".join((_HEADER, _FROM_THIS_MACHINE if ours is None else _source(ours), *pins))
 
 

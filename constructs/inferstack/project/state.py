@@ -1,4 +1,4 @@
-"""What has become of the files since `inferstack init` wrote them: a record of digests in the project tells.
+"""What has become of the files since `inferstack init` wrote them, by a record of digests in the project.
 
 A file that is as it was written is replaced by an update; a file that the user has changed or removed is not.
 """
@@ -14,7 +14,7 @@ from inferstack.project.answers import Answers
 from inferstack.project.files import is_start
 
 RECORD = ".inferstack-init.json"
-"""The record, beside the files that it is about."""
+"""The record, next to the files that it is about."""
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -70,13 +70,13 @@ def states(folder: Path, wanted: Mapping[str, str], record: Record | None) -> di
     are written.
     """
     written = {} if record is None else record.files
-    found = {
+    states_of_wanted = {
         path: _state(folder / path, text, written.get(path))
         for path, text in wanted.items()
         if path not in written or not is_start(path)
     }
     dropped = (it for it in written if it not in wanted and not is_start(it) and (folder / it).exists())
-    return found | dict.fromkeys(dropped, FileState.DROPPED)
+    return states_of_wanted | dict.fromkeys(dropped, FileState.DROPPED)
 
 
 def _state(file: Path, text: str, written: str | None) -> FileState:
@@ -99,7 +99,7 @@ def _digest_of(file: Path) -> str | None:
 
 
 def digest(content: bytes) -> str:
-    """Tells contents apart; git may have changed the line ends when it checked the file out."""
+    """Distinguishes contents; git may have changed the line ends when it checked the file out."""
     return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 

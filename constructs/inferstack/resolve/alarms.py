@@ -16,7 +16,8 @@ from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
 from inferstack.facts.walk import watched_name
 from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms, CompositeAlarm, Watched
 from inferstack.format.autoscaling import StepPolicy
-from inferstack.format.endpoint import AutoRollbackConfiguration
+from inferstack.format.endpoint import AutoRollbackConfiguration, DeploymentConfig
+from inferstack.format.inference_component import ComponentDeploymentConfig
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.convert import properties
 from inferstack.resolve.resource import (
@@ -65,8 +66,8 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     of_all = actions_of(block)
     made: Resources = {}
     for name, alarm in _by_id(spec):
-        told = told_by(block, alarm.rule)
-        actions = of_all if told is block else actions_of(told)
+        chosen = with_own_actions(block, alarm.rule)
+        actions = of_all if chosen is block else actions_of(chosen)
         made[name] = Resource(ALARM_TYPE, {**_properties(spec, alarm), **actions}, alarm.path)
     return made
 
@@ -101,32 +102,38 @@ def _statistic_of(rule: AlarmRule | StepPolicy, metric: Metric | None) -> str | 
     return metric.statistic if rule.statistic is None and metric is not None else rule.statistic
 
 
-def rollback(
-    spec: ModelSpec, chosen: AutoRollbackConfiguration | None, component: str | None = None
-) -> dict[str, Value]:
-    """The alarms that roll back an update of the endpoint, or of a component given by its name, if any do.
+def deployment_config(
+    spec: ModelSpec,
+    config: DeploymentConfig | ComponentDeploymentConfig | None,
+    component: str | None = None,
+) -> Value | None:
+    """How the endpoint, or a component given by its name, is updated, and which alarms roll an update back.
 
     The spec's own alarms are named by ``Ref``, so that they are made before the endpoint and deleted after
     it. This is not a cycle, since an alarm has the endpoint's name as plain text.
     """
+    if config is None:
+        return None
+    chosen = config.auto_rollback_configuration
     if chosen is None:
-        return {}
+        return properties(config)
     own = map(ref, rollback_alarm_ids(spec, chosen, component))
-    others = foreign_alarms(spec, chosen)
-    return {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in (*own, *others)]}}
+    names = (*own, *foreign_alarms(spec, chosen))
+    alarms = [{"AlarmName": name} for name in names]
+    return {**properties(config), "AutoRollbackConfiguration": {"Alarms": alarms}}
 
 
 def rollback_alarm_ids(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None
 ) -> tuple[str, ...]:
-    """Logical ids of the alarms of :func:`rollback` that are the spec's own."""
+    """Logical ids of the alarms of :func:`deployment_config` that are the spec's own."""
     return tuple(logical_id for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component))
 
 
 def rollback_alarm_arns(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None
 ) -> Iterator[Value]:
-    """ARNs of all alarms of :func:`rollback`, for the role under which SageMaker looks at them."""
+    """ARNs of all alarms of :func:`deployment_config`, for the role under which SageMaker looks at them."""
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
     yield from (f"{ALARM_ARN}{without_wildcards(name)}" for name in foreign_alarms(spec, chosen))
 
@@ -200,9 +207,10 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
     return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
 
 
-def told_by(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
+def with_own_actions(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
     """The block `alarms`, with the rule's own actions in place of its own."""
-    own = {key: said for key in (*ACTION_KEYS, "actions_enabled") if (said := getattr(rule, key)) is not None}
+    keys = (*ACTION_KEYS, "actions_enabled")
+    own = {key: value for key in keys if (value := getattr(rule, key)) is not None}
     return replace(block, **own) if own else block
 
 
@@ -221,7 +229,7 @@ def _listed(actions: tuple[Value, ...]) -> list[Value] | None:
 
 
 def _named(spec: ModelSpec, part: Publisher) -> str:
-    """The part with its endpoint: who reads the description in an e-mail has many endpoints."""
+    """The part with its endpoint: the reader of an e-mail with the description may have many endpoints."""
     return part.title if part.title == spec.endpoint_name else f"{part.title} in {spec.endpoint_name}"
 
 

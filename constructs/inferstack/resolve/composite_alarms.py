@@ -4,7 +4,7 @@ from inferstack.catalog.resource_types import COMPOSITE_ALARM_TYPE
 from inferstack.facts.alarms import alarms_block
 from inferstack.facts.composite_alarms import Composite, composite_alarms, names_of
 from inferstack.format.kinds import ModelSpec
-from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, told_by
+from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, with_own_actions
 from inferstack.resolve.resource import Resource, Resources, Value, present, substituted
 from inferstack.texts.alarm_rules import State, parsed_alarm_rule
 
@@ -19,7 +19,7 @@ def resolve_composite_alarms(spec: ModelSpec) -> Resources:
                 AlarmName=it.block.alarm_name,
                 AlarmDescription=it.block.alarm_description,
                 AlarmRule=_rule(spec, it),
-                **actions_of(told_by(block, it.block)),
+                **actions_of(with_own_actions(block, it.block)),
             ),
             it.path,
         )
@@ -37,7 +37,8 @@ def _rule(spec: ModelSpec, it: Composite) -> Value:
     for part in parsed_alarm_rule(it.block.alarm_rule):
         space = "" if text.endswith("(") or part == ")" else " "
         text += space + (part if isinstance(part, str) else _asked(spec, part))
-    return substituted(text.lstrip(), attributes=_ids(spec))
+    ids = [*alarm_ids(spec), *map(composite_id, composite_alarms(spec))]
+    return substituted(text.lstrip(), attributes=ids)
 
 
 def _asked(spec: ModelSpec, state: State) -> str:
@@ -53,7 +54,3 @@ def _meant(spec: ModelSpec, name: str) -> list[str]:
         return [f"${{{composite_id(keys[name])}}}"]
     own = [f"${{{it}}}" for it, alarm in alarm_ids(spec).items() if name in names_of(alarm)]
     return own or [name]
-
-
-def _ids(spec: ModelSpec) -> list[str]:
-    return [*alarm_ids(spec), *map(composite_id, composite_alarms(spec))]

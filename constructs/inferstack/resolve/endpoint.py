@@ -7,7 +7,7 @@ from inferstack.format.defaults import RETAIN_WHEN_SCALED, WEIGHTS_WHEN_SCALED
 from inferstack.format.endpoint import Endpoint
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.logical_ids import ENDPOINT, ENDPOINT_CONFIG
-from inferstack.resolve.alarms import rollback
+from inferstack.resolve.alarms import deployment_config
 from inferstack.resolve.convert import properties
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
 
@@ -25,16 +25,9 @@ def resolve_endpoint(spec: ModelSpec) -> Resources:
         "EndpointConfigName": get_att(ENDPOINT_CONFIG, "EndpointConfigName"),
         **_retained(spec, block),
         **properties(block, leave_out=frozenset({"deployment_config"})),
-        **present(DeploymentConfig=_deployment(spec, block)),
+        **present(DeploymentConfig=deployment_config(spec, block.deployment_config)),
     }
     return {ENDPOINT: Resource(ENDPOINT_TYPE, made, ("endpoint_name",), tags=block.tags)}
-
-
-def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:
-    config = block.deployment_config
-    if config is None:
-        return None
-    return properties(config) | rollback(spec, config.auto_rollback_configuration)
 
 
 def _retained(spec: ModelSpec, block: Endpoint) -> dict[str, Value]:

@@ -59,7 +59,7 @@ def resolve_execution_role(spec: ModelSpec, needs: RoleNeeds) -> Resources:
 
 
 def after_policies(resources: Resources) -> Resources:
-    """The resources, where whatever uses the role of this stack waits for its policies."""
+    """The resources, in which all that use the role of this stack wait for its policies."""
     policies = tuple(it for it in resources if it.startswith(POLICY))
     return {
         logical_id: replace(resource, depends_on=(*policies, *resource.depends_on))
@@ -96,12 +96,9 @@ def _policies(extra: ExecutionRole, needs: RoleNeeds) -> Resources:
         properties = present(
             Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
         )
-        made[f"{POLICY}{_content_hash(properties)}"] = Resource(MANAGED_POLICY_TYPE, properties, _SOURCE)
+        content = short_hash(json.dumps(properties, sort_keys=True))
+        made[f"{POLICY}{content}"] = Resource(MANAGED_POLICY_TYPE, properties, _SOURCE)
     return made
-
-
-def _content_hash(properties: dict[str, Value]) -> str:
-    return short_hash(json.dumps(properties, sort_keys=True))
 
 
 def _packed(statements: list[Value]) -> list[list[Value]]:

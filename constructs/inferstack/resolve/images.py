@@ -87,13 +87,13 @@ def s3_location(url: str) -> S3Location:
 
 def ecr_repository_arn(image: str) -> Value | None:
     """ARN of the repository that an image URI names, or None for an image outside Amazon ECR."""
-    found = ecr_image(image)
-    if found is not None:
-        place = f"arn:${{AWS::Partition}}:ecr:{found.region}:{found.account}:repository/"
-        if re.search(rf"{TOKEN}\Z", found.repository) is None or not image.endswith(found.repository):
-            return f"{place}{found.repository}"
+    parts = ecr_image(image)
+    if parts is not None:
+        place = f"arn:${{AWS::Partition}}:ecr:{parts.region}:{parts.account}:repository/"
+        if re.search(rf"{TOKEN}\Z", parts.repository) is None or not image.endswith(parts.repository):
+            return f"{place}{parts.repository}"
         # What the token stands for may include a tag.
-        return substituted(f"{place}${{Repository}}", {"Repository": _untagged(_whole(found.repository))})
+        return substituted(f"{place}${{Repository}}", {"Repository": _untagged(_whole(parts.repository))})
     if not is_opaque(image):
         return None
     return _OWN_REPOSITORIES if _is_out_of_reach(image) else _repository_at_deployment(_whole(image))

@@ -17,7 +17,7 @@ from inferstack.format.defaults import RUNTIME_CONFIG
 from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import SpecPath
-from inferstack.resolve.alarms import rollback
+from inferstack.resolve.alarms import deployment_config
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import endpoint_name
 from inferstack.resolve.images import image_uri
@@ -35,12 +35,12 @@ def component_id(spec: ModelSpec, name: str, component: InferenceComponent) -> s
 
 
 def identity(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
-    """The part of logical ids that tells this component from every other."""
+    """The part of logical ids that distinguishes this component from every other."""
     return pascal(name) + short_hash(spec.endpoint_name, _variant_name(spec, component), name)
 
 
 def name_once_there(name: str, arn: Value) -> Value:
-    """The name to invoke a component by, written so that whoever uses it is deployed after the component.
+    """The name to invoke a component by, written so that a resource that uses it is deployed after it.
 
     CloudFormation has no attribute for the name. It waits for the ARN, which has the name in lower case.
     """
@@ -74,16 +74,16 @@ def _component(
         _specification(spec, below, specification, placed, region)
         for below, specification in specifications(path, component)
     ]
-    one = component.specification is not None
+    is_single = component.specification is not None
     return present(
         InferenceComponentName=name,
         EndpointName=endpoint_name(),
         # An adapter is wherever its base is, and no definition that AWS publishes names a variant for one.
         VariantName=None if component.base_name is not None else _variant_name(spec, component),
-        Specification=made[0] if one else None,
-        Specifications=None if one else made,
+        Specification=made[0] if is_single else None,
+        Specifications=None if is_single else made,
         RuntimeConfig=_runtime_config(component),
-        DeploymentConfig=_deployment(spec, name, component),
+        DeploymentConfig=deployment_config(spec, component.deployment_config, name),
         **properties(component, leave_out=_FILLED_IN_HERE),
     )
 
@@ -108,13 +108,6 @@ def _specification(
 def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:
     rest = properties(placed.container, leave_out=frozenset({"image", "environment"}))
     return present(Image=image_uri(placed, region), Environment=container_environment(spec, placed), **rest)
-
-
-def _deployment(spec: ModelSpec, name: str, component: InferenceComponent) -> Value | None:
-    config = component.deployment_config
-    if config is None:
-        return None
-    return properties(config) | rollback(spec, config.auto_rollback_configuration, name)
 
 
 def _runtime_config(component: InferenceComponent) -> Value | None:

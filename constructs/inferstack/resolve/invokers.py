@@ -103,7 +103,7 @@ def _document(*statements: Value) -> Value:
 
 
 def invoker_outputs(spec: ModelSpec) -> dict[str, Value]:
-    """Outputs for whoever attaches the policy, or assumes the role."""
+    """Outputs for those who attach the policy, or assume the role."""
     if spec.invokers is None:
         return {}
     policy = {

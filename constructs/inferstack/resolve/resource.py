@@ -57,7 +57,7 @@ def _name(token: str) -> str:
 
 
 def short_digest(text: str) -> str:
-    """Eight hexadecimal digits that tell one text from another."""
+    """Eight hexadecimal digits that distinguish one text from another."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS].upper()
 
 
@@ -119,7 +119,7 @@ def logical_id(text: str) -> str:
 
 
 def short_hash(*parts: str) -> str:
-    """Eight hexadecimal digits that tell one identity from another."""
+    """Eight hexadecimal digits that distinguish one identity from another."""
     return _short_hash("/".join(map(lasting, parts)))
 
 
@@ -194,7 +194,7 @@ def substituted(
             name = f"{'Token' if elsewhere is None else 'Import'}{len(held) + 1}"
             held[name] = found[0]
             return f"${{{name}}}"
-        # `${!x}` tells Fn::Sub to leave `${x}` alone.
+        # `${!x}` makes Fn::Sub leave `${x}` alone.
         return f"${{!{found[1]}}}"
 
     template = PLACEHOLDER.sub(replaced, text)
@@ -215,7 +215,7 @@ def value_of(elsewhere: Elsewhere) -> Value:
 
 def parameter_id(elsewhere: Elsewhere) -> str:
     """Logical id of the parameter that holds a value. A parameter of the spec has the name that it has there,
-    since whoever deploys gives that.
+    by which the person who deploys sets it.
     """
     if elsewhere.source == "parameter":
         return elsewhere.name

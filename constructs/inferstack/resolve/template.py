@@ -14,7 +14,7 @@ from inferstack.check.rules.stack import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
 from inferstack.facts.walk import components, containers
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
-from inferstack.problems import Problem, SpecError, SpecPath
+from inferstack.problems import SpecError, SpecPath
 from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms
 from inferstack.resolve.async_inference import async_outputs, resolve_async_resources
 from inferstack.resolve.autoscaling import resolve_autoscaling
@@ -48,7 +48,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     Args:
         spec: a spec without errors.
         region: region of the stack, or None for a template that works in any.
-        source_of: tells where a path of the spec is written.
+        source_of: says where a path of the spec is written.
     """
     resources = resolve_resources(spec, region)
     template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}
@@ -151,15 +151,13 @@ def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
     Raises:
         SpecError: when no stack can be made of it, with the spec's warnings.
     """
-    if size > LARGEST_TEMPLATE:
-        raise SpecError([*loaded.warnings, _too_large(loaded, template, size)])
-
-
-def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
+    if size <= LARGEST_TEMPLATE:
+        return
     key, share = _most(loaded, template)
     message = f"the template has {size:,} bytes, {share} % of them for `{key}`"
     fix = f"at most {LARGEST_TEMPLATE:,} are possible: {_FIX}"
-    return loaded.document.problem((key,), TEMPLATE_TOO_LARGE, message, fix, key=True)
+    problem = loaded.document.problem((key,), TEMPLATE_TOO_LARGE, message, fix, key=True)
+    raise SpecError([*loaded.warnings, problem])
 
 
 def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
@@ -172,7 +170,7 @@ def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
     return key, round(100 * most / sizes.total())
 
 
-# ---------------------------------------------------------------- a part, beside an endpoint made elsewhere
+# ---------------------------------------------------------------- a part of an endpoint made elsewhere
 
 _ENDPOINT_NAME = json.dumps(endpoint_name())
 _ANY_ALARM = f"{ALARM_ARN}*"

@@ -62,7 +62,7 @@ class Bench:
         """Sends one request.
 
         Raises:
-            RehearsalRefused: when it fails, so that a load would tell nothing.
+            RehearsalRefused: when it fails, so that a load would show nothing.
         """
         failure = asyncio.run(self._once())
         if failure is not None:
@@ -136,7 +136,7 @@ def _which(some: Sequence[LoadRun], runs: Sequence[LoadRun]) -> str:
     return "the run has" if len(runs) == 1 else f"{len(some)} of {len(runs)} runs have"
 
 
-# ---------------------------------------------------------------- whether a run tells about an instance
+# ---------------------------------------------------------------- what a run says about an instance
 
 _ON_CPU = "its instances run on the CPU"
 

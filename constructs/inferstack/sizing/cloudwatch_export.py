@@ -97,7 +97,7 @@ def _of_metric_data(data: Mapping[str, Any], _: str, points: Points) -> _Samples
         points.named_at.setdefault(name, FilePlace(points.file))
         points.by_name.setdefault(name, {})
         if len(result["Timestamps"]) != len(result["Values"]):
-            raise ValueError(f"{shown(name)} has not as many `Timestamps` as `Values`")
+            raise ValueError(f"{shown(name)} does not have as many `Timestamps` as `Values`")
         for timestamp, value in zip(result["Timestamps"], result["Values"], strict=True):
             yield _Sample(name, timestamp, value)
 

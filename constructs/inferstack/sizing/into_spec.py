@@ -46,14 +46,14 @@ def sized_variant(spec: ModelSpec, objective: Objective, name: str | None = None
     Raises:
         NotWritableError: when it is not clear which one is meant.
     """
-    found = {variant.variant_name: (path, variant) for path, variant in variants(spec)}
-    names = listed(list(found), last="and")
-    if name is None and len(found) > 1:
+    by_name = {variant.variant_name: (path, variant) for path, variant in variants(spec)}
+    names = listed(list(by_name), last="and")
+    if name is None and len(by_name) > 1:
         raise NotWritableError(f"the endpoint has the variants {names}: choose one with `--variant`")
-    path, variant = found.get(name, (None, None)) if name is not None else next(iter(found.values()))
+    path, variant = by_name.get(name, (None, None)) if name is not None else next(iter(by_name.values()))
     if path is None or variant is None:
         raise NotWritableError(f"the endpoint has no variant `{name}`, only {names}")
-    weights = [_weight(it) for _, it in found.values()]
+    weights = [_weight(it) for _, it in by_name.values()]
     if not _weight(variant):
         raise NotWritableError(f"the variant `{variant.variant_name}` has weight 0, so it gets no requests")
     return SizedVariant(path, variant, demand_of(objective, _weight(variant), sum(weights, Decimal(0))))

@@ -4,8 +4,8 @@
     ai_benchmark_job       CreateAIWorkloadConfig, CreateAIBenchmarkJob
     ai_recommendation_job  CreateAIWorkloadConfig, CreateAIRecommendationJob
 
-The same request always gets the same name, and AWS takes a name only once: whoever asks for the same job
-again, after a lost connection or by mistake, does not pay twice.
+The same request always gets the same name, and AWS takes a name only once: so the same job, asked
+for again after a lost connection or by mistake, is not paid for twice.
 """
 
 import hashlib
@@ -131,21 +131,18 @@ def _with_workload(
     last = _named(spec, f"Create{noun}", f"{noun}Name", _signed(spec, job, made), job_name)
     request = last[f"Create{noun}"]
     output = request["OutputConfig"]
-    # Results of several jobs in one place could not be told apart.
+    # In one place, the results of several jobs could not be distinguished.
     output["S3OutputLocation"] = f"{output['S3OutputLocation'].rstrip('/')}/{request[f'{noun}Name']}/"
     return before | last
 
 
 def _workload(config: AiWorkloadConfig) -> Request:
-    written = {"benchmark": {"type": "aiperf"}, **_filled(config, "parameters", "secrets", "tooling")}
+    plain = msgspec.to_builtins(config)
+    # The names of the spec are those of the tool.
+    filled = {name: plain[name] for name in ("parameters", "secrets", "tooling") if plain.get(name)}
+    written = {"benchmark": {"type": "aiperf"}, **filled}
     inline = {"AIWorkloadConfigs": {"WorkloadSpec": {"Inline": json.dumps(written)}}}
     return {**in_api_form(config), **inline}
-
-
-def _filled(config: AiWorkloadConfig, *fields: str) -> Request:
-    """Some fields of a block with the names of the spec, which are those of the tool."""
-    plain = msgspec.to_builtins(config)
-    return {name: plain[name] for name in fields if plain.get(name)}
 
 
 # ---------------------------------------------------------------- role, tags and name

@@ -67,9 +67,10 @@ def autoscaling_of(answer: Mapping[str, Any]) -> dict[str, Any]:
 def _policies(configuration: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for policy in configuration.get("ScalingPolicies") or ():
         tracking = policy.get("TargetTracking") or {}
-        if tracking.get("TargetValue") is not None:
+        target = tracking.get("TargetValue")
+        if target is not None:
             metric = _metric(tracking.get("MetricSpecification") or {})
-            yield {**metric, "target_value": _plain(tracking["TargetValue"])}
+            yield {**metric, "target_value": int(target) if target == int(target) else target}
 
 
 def _metric(specification: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +126,3 @@ def _environment(spec: ModelSpec, model: Mapping[str, Any]) -> dict[SpecPath, An
             f"write {', '.join(variables)} into the environment of one of the containers by hand"
         )
     return {(*places[0], "environment", name): value for name, value in variables.items()}
-
-
-def _plain(number: float) -> float:
-    return int(number) if number == int(number) else number

@@ -58,7 +58,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def keeps_users_waiting(self) -> bool:
-        """Whether the users could hardly have sent more, as always in a closed loop: it does not tell whether
+        """Whether the users could hardly have sent more, as always in a closed loop: it does not show whether
         they or the instance were the limit.
         """
         most = self.most_that_users_send
@@ -109,12 +109,12 @@ def read_measurements(
     large = "name the summary of the load test, not its record of each request"
     text = read_text(path, reader.stop, wanted=_WANTED, if_large=large)
     is_json = text.lstrip()[:1] in ("{", "[")
-    found = list(_of_json(text, reader) if is_json else _of_csv(text, reader))
-    if not found and not reader.problems:
+    measurements = list(_of_json(text, reader) if is_json else _of_csv(text, reader))
+    if not measurements and not reader.problems:
         reader.fault(1, "the file holds no measurement", "run the load test to its end")
     if reader.problems:
         raise SpecError(reader.problems)
-    return found
+    return measurements
 
 
 def measured_in(
@@ -127,10 +127,10 @@ def measured_in(
     """
     reader = _Reader(source, instance_type, instances)
     text = json.dumps(answer, default=str)
-    found = list(_of_json(text, reader)) if answer.keys() & _JSON_FORMS.keys() else []
+    measurements = list(_of_json(text, reader)) if answer.keys() & _JSON_FORMS.keys() else []
     if reader.problems:
         raise SpecError(reader.problems)
-    return found
+    return measurements
 
 
 # ---------------------------------------------------------------- CSV
@@ -229,11 +229,11 @@ def as_csv(measurements: Sequence[Measurement]) -> str:
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow([*_REQUIRED, *(f"p{at:f}_ms" for at in percentiles), *_OPTIONAL])
-    for it in measurements:
-        latencies = (_plain(it.latencies.get(at)) for at in percentiles)
-        rate, price = _plain(it.requests_per_minute), _plain(it.price_per_hour)
-        users = "" if it.users is None else str(it.users)
-        rows.writerow([it.configuration, it.instance_type, rate, *latencies, price, users])
+    for measurement in measurements:
+        latencies = (_plain(measurement.latencies.get(at)) for at in percentiles)
+        rate, price = _plain(measurement.requests_per_minute), _plain(measurement.price_per_hour)
+        users = "" if measurement.users is None else str(measurement.users)
+        rows.writerow([measurement.configuration, measurement.instance_type, rate, *latencies, price, users])
     return file.getvalue()
 
 
@@ -285,7 +285,7 @@ def _of_recommender(job: Mapping[str, Any], _: _Reader) -> Iterator[Measurement]
 
 
 def _named(model: Mapping[str, Any]) -> str:
-    """What tells the configurations of one job apart."""
+    """What distinguishes the configurations of one job."""
     variables = model.get("EnvironmentParameters") or ()
     values = ", ".join(f"{it['Key']}={it['Value']}" for it in variables)
     return values or str(model.get("InferenceSpecificationName") or "")

@@ -75,18 +75,18 @@ def offer_of(lines: Iterable[Line], region: str) -> Offer:
     here = [it for it in lines if it.attributes.get("regionCode") == region]
     sold = [it for it in here if (it.family, it.attributes.get("component")) == (_FAMILY, _HOSTING)]
     currency = _usual_currency(sold)
-    found: dict[str, Decimal] = {}
+    prices_found: dict[str, Decimal] = {}
     left_out: dict[str, str] = {}
     for line in sold:
         price = _price(line, currency)
         name = line.instance_type
         if isinstance(price, str):
             left_out.setdefault(name, price)
-        elif found.setdefault(name, price) != price:
-            left_out[name] = f"two prices, {_text(found[name])} and {_text(price)}"
-    prices = {name: _text(found[name]) for name in sorted(found) if name not in left_out}
-    said = (f"{name or 'a line without instanceName'}: {why}" for name, why in sorted(left_out.items()))
-    return Offer(currency, prices, (*said, *_others(here)))
+        elif prices_found.setdefault(name, price) != price:
+            left_out[name] = f"two prices, {_text(prices_found[name])} and {_text(price)}"
+    prices = {name: _text(prices_found[name]) for name in sorted(prices_found) if name not in left_out}
+    reasons = (f"{name or 'a line without instanceName'}: {why}" for name, why in sorted(left_out.items()))
+    return Offer(currency, prices, (*reasons, *_others(here)))
 
 
 def _usual_currency(lines: Iterable[Line]) -> str:

@@ -1,7 +1,7 @@
 """Pictures of points over their latency: plain data in the form of Vega-Lite, which `vl-convert-python` draws
 without a browser.
 
-Colors are those of Okabe and Ito, which people of any color vision tell apart; shapes say the same once more.
+Colors are those of Okabe and Ito, which people of any color vision can distinguish; shapes repeat them.
 https://jfly.uni-koeln.de/color/
 """
 
@@ -43,7 +43,7 @@ class NoPictureError(ValueError):
 
 
 def drawn(picture: Picture, ending: str) -> bytes:
-    """The content of an image file, by its ending. In HTML, points tell more when they are pointed at.
+    """The content of an image file, by its ending. In HTML, points show more when they are pointed at.
 
     Raises:
         ModuleNotFoundError: when the extra `pictures` is not installed.
@@ -69,7 +69,7 @@ class Dot(NamedTuple):
     meets: bool
     """Whether it is filled."""
     label: str | None
-    """Shown beside it, if there is room."""
+    """Shown next to it, if there is room."""
     fields: Mapping[str, Any]
     """What else is known of it."""
 
@@ -83,8 +83,8 @@ class Axes(NamedTuple):
     height_title: str
     series: str
     """The field that decides on color and shape."""
-    told: Sequence[str]
-    """The fields that a dot tells when it is pointed at."""
+    tooltip: Sequence[str]
+    """The fields that a dot shows when it is pointed at."""
     order: Sequence[str] | None = None
     """All values of the series, in the order of their colors; otherwise as they come."""
 
@@ -170,7 +170,7 @@ def _dots(axes: Axes) -> Iterator[Mapping[str, Any]]:
             "encoding": {
                 "color": {**color, "scale": {"range": _COLORS, **domain}},
                 "shape": {**color, "scale": {"range": _SHAPES, **domain}},
-                "tooltip": [{"field": name} for name in axes.told],
+                "tooltip": [{"field": name} for name in axes.tooltip],
             },
         }
 
@@ -223,9 +223,9 @@ def _placed(
     """The dots as data, with their labels where these cover nothing else."""
     at = [(it.latency / most_latency * _WIDTH, it.height / most_height * _HEIGHT) for it in dots]
     taken = [_Box(x, y, 10, 10) for x, y in at]
-    for it, (x, y) in zip(dots, at, strict=True):
-        data = {**it.fields, "latency": it.latency, height: it.height, "meets": it.meets}
-        label = None if it.label is None else _short(it.label)
+    for dot, (x, y) in zip(dots, at, strict=True):
+        data = {**dot.fields, "latency": dot.latency, height: dot.height, "meets": dot.meets}
+        label = None if dot.label is None else _short(dot.label)
         box = None if label is None else _free(label, x, y, taken)
         if box is not None:
             taken.append(box)

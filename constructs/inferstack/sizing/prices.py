@@ -1,4 +1,4 @@
-"""Prices of instances per hour, from a file beside the specs; nothing is built in.
+"""Prices of instances per hour, from a file next to the specs; nothing is built in.
 
 ``inferstack prices update`` writes the file. Its prices are text, so that no digit is lost, and each region
 says when and where they were read.
@@ -17,7 +17,7 @@ from inferstack.problems.file_codes import UNREADABLE_PRICES
 from inferstack.sizing.data_files import read_text
 
 PRICE_FILE = "inferstack-prices.json"
-"""The price file, in the working directory unless a command is told otherwise."""
+"""The price file, in the working directory unless a command names another one."""
 HOW_TO_GET_PRICES = f"`inferstack prices update --region REGION` writes {PRICE_FILE}"
 
 PRICE, CURRENCY = r"[0-9]{1,9}(\.[0-9]{1,12})?", "[A-Z]{3}"

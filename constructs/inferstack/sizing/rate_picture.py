@@ -1,14 +1,14 @@
 """The picture of measurements: what was answered in a minute, over the latency."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from inferstack.sizing.closed_loop import rounded
 from inferstack.sizing.pictures import Axes, Dot, NoPictureError, Picture, over_latency
 from inferstack.sizing.search import Trial, kind_of, rows
 
 _TOLD = ("measured", "configuration", "users", "latency", "rate")
-# Slower ones tell nothing, and would press the others together.
+# Slower ones show nothing, and would press the others together.
 _TIMES_THE_LIMIT = 4
 
 
@@ -30,14 +30,13 @@ def rates_of_kinds(trials: Sequence[Trial], name: str, *, percentile: float, lim
         NoPictureError: when nothing was answered.
     """
     best = {row.name: row.best for row in rows(trials, limit)}
-    dots = [it for kind in best for it in _of_kind(kind, trials, best[kind], limit)]
+    dots = [
+        _dot(it, kind, f"{kind}, {_users(it)}" if it == best[kind] else None, limit)
+        for kind in best
+        for it in trials
+        if kind_of(it.configuration) == kind and _is_answered(it)
+    ]
     return _picture(dots, f"{name} by configuration", tuple(best), percentile, limit)
-
-
-def _of_kind(kind: str, trials: Sequence[Trial], best: Trial, limit: float) -> Iterator[Dot]:
-    for it in trials:
-        if kind_of(it.configuration) == kind and _is_answered(it):
-            yield _dot(it, kind, f"{kind}, {_users(it)}" if it == best else None, limit)
 
 
 def _is_answered(trial: Trial) -> bool:

@@ -280,7 +280,7 @@ BATCHING, INSTANCES = "dynamic_batching", "instance_group"
 TRIED = (BATCHING, INSTANCES)
 """What can be tried, by the key of the model's configuration."""
 USERS = (1, 4, 16, 64)
-"""Users at once, unless a command is told others."""
+"""Users at once, unless a command names others."""
 _BATCHES, _DELAYS = (4, 8, 16, 32), (0, 2_000)
 # A Python model may wait for something else; the other backends compute on the processors of this machine.
 _INSTANCES_THAT_WAIT = 4
@@ -327,18 +327,14 @@ class BestOfKind(msgspec.Struct, frozen=True):
 
 def rows(trials: Sequence[Trial], limit: float = inf) -> list[BestOfKind]:
     """The founding comparison: the best of each kind that was measured."""
-    return [
-        _row(kind, found, limit)
-        for kind in KINDS
-        if (found := [it for it in trials if kind_of(it.configuration) == kind])
-    ]
-
-
-def _row(name: str, trials: Sequence[Trial], limit: float) -> BestOfKind:
-    best = best_of(trials, limit)
-    return BestOfKind(
-        name, min(trials, key=lambda it: it.latency) if best is None else best, best is not None
-    )
+    compared: list[BestOfKind] = []
+    for kind in KINDS:
+        measured = [it for it in trials if kind_of(it.configuration) == kind]
+        if measured:
+            best = best_of(measured, limit)
+            fastest = min(measured, key=lambda it: it.latency)
+            compared.append(BestOfKind(kind, fastest if best is None else best, best is not None))
+    return compared
 
 
 KINDS = ("base", "batching", "instances", "both")

@@ -70,7 +70,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
 
     measurement: Measurement
     title: str
-    """What tells it from the other measurements of its type: the configuration, and maybe how many users."""
+    """How it differs from other measurements of its type: the configuration, and maybe how many users."""
     usable: Decimal
     """Requests per minute and instance that are planned for: the safety factor of what was measured."""
     target_value: int
@@ -161,14 +161,14 @@ def _too_slow(measured: Measurement, limit: PercentileLimit) -> str | None:
     shown = f"the limit of {limit.milliseconds:f} ms at P{limit.percentile:f}"
     if above and max(above) > limit.milliseconds:
         return f"{max(above):.6g} ms is over {shown}"
-    return f"no latency measured that tells whether it is below {shown}"
+    return f"no measured latency shows whether it is below {shown}"
 
 
 class _RateByUsers(msgspec.Struct, frozen=True):
     """How the rate of one configuration on one type of instance rises with the number of users.
 
     A user who waits for each answer sends no more than the instance answers, so that a single number of users
-    does not tell which of both is the limit. More users do: where the rate rises with them, they were it.
+    does not show which of both is the limit. More users do: where the rate rises with them, they were it.
     """
 
     counts: tuple[int, ...]
@@ -182,7 +182,7 @@ class _RateByUsers(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, measured: Sequence[Measurement]) -> "_RateByUsers":
-        """What some measurements of one configuration tell."""
+        """What some measurements of one configuration show."""
         rates: dict[int | None, tuple[Decimal, Decimal]] = {}
         for it in measured:
             low, high = rates.get(it.users, (it.requests_per_minute,) * 2)
@@ -204,14 +204,14 @@ class _RateByUsers(msgspec.Struct, frozen=True):
         users, rate = measured.users, measured.requests_per_minute
         low, high = self.rates[users]
         if high >= RISES * low:
-            did = f"from {low:.6g} to {high:.6g} requests a minute"
-            yield f"it was measured more than once, {did}: keep the row that is true"
+            rates = f"from {low:.6g} to {high:.6g} requests a minute"
+            yield f"it was measured more than once, {rates}: keep the row that is right"
         if users is None:
             return
         best_above, with_users = self.above[users]
         if best_above >= RISES * rate:
-            did = f"with {_counted(with_users)} it did {best_above:.6g} requests a minute"
-            yield f"{did}: at {_counted(users)}, the load was the limit, not the instance"
+            more = f"with {_counted(with_users)} it did {best_above:.6g} requests a minute"
+            yield f"{more}: at {_counted(users)}, the load was the limit, not the instance"
         elif len(self.counts) == 1 and measured.keeps_users_waiting:
             only = f"one number of users only ({users})"
             yield f"{only}: measure with more to see whether the rate still rises"

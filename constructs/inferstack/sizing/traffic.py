@@ -96,14 +96,14 @@ def together(traffics: Sequence[Traffic]) -> Traffic:
     requests: dict[str, tuple[Decimal, ...]] = {}
     named_at: dict[str, FilePlace] = {}
     for it in traffics:
-        for name, found in it.requests.items():
+        for name, of_model in it.requests.items():
             points.file = it.named_at[name].file
             if name in requests:
                 points.fault(1, f"{shown(name)} is in {named_at[name].file}, too", "keep one of them")
             if (it.start, it.minutes, it.is_dated) != (first.start, first.minutes, first.is_dated):
-                message = f"this covers {_period(it)}, but the first file {_period(first)}"
+                message = f"this file covers {_period(it)}, but the first one {_period(first)}"
                 points.fault(1, message, "let all files cover the same time")
-            requests[name], named_at[name] = found, it.named_at[name]
+            requests[name], named_at[name] = of_model, it.named_at[name]
     if points.problems:
         raise SpecError(points.problems)
     return Traffic(requests=requests, start=first.start, is_dated=first.is_dated, named_at=named_at)
@@ -157,7 +157,7 @@ def _points_of_csv(text: str, points: Points) -> int:
     try:
         names = [it.strip() for it in next(rows, [])]
         _check_header(names, points)
-        is_long = _is_long(names)
+        is_long = len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
         if not is_long:
             first_line = text.partition("\n")[0]
             places = (FilePlace(points.file, 1, first_line.find(name) + 1) for name in names[1:])
@@ -182,8 +182,8 @@ def _check_header(names: list[str], points: Points) -> None:
     if (other := other_separator(names)) is not None:
         raise points.stop(*other)
     if not names or names[0].lower() not in _TIMES:
-        found = shown(names[0]) if names and names[0] else "empty"
-        raise points.stop(f"the first column is {found}, not `time`", _HEADER)
+        shown_name = shown(names[0]) if names and names[0] else "empty"
+        raise points.stop(f"the first column is {shown_name}, not `time`", _HEADER)
     if len(names) == 1:
         raise points.stop("the file names no model", _HEADER)
     for name in sorted({it for it in names if names.count(it) > 1}):
@@ -193,10 +193,6 @@ def _check_header(names: list[str], points: Points) -> None:
         points.fault(1, "a column has no name", _HEADER)
     if points.problems:
         raise SpecError(points.problems)
-
-
-def _is_long(names: list[str]) -> bool:
-    return len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
 
 
 def _add_wide(names: list[str], cells: list[str], line: int, points: Points) -> None:
@@ -247,7 +243,7 @@ def name_problems(traffic: Traffic, required: Collection[str], known: Collection
     file = next(iter(traffic.named_at.values())).file
     for name in required:
         if name not in traffic.requests:
-            message, fix = f"nothing is said about `{name}`", "add it, with 0 if there are no requests"
+            message, fix = f"the traffic of `{name}` is missing", "add it, with 0 if there are no requests"
             yield Problem(FilePlace(file), message, fix, OTHER_TRAFFIC)
 
 

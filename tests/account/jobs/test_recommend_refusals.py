@@ -77,7 +77,7 @@ DENIED: dict[str, tuple[str, str, Callable[[Recommender], Any]]] = {
         "describe_inference_recommendations_job",
         lambda it: it.ended("job", lambda _: None),
     ),
-    "the scaling for job/1 cannot be had": (
+    "the scaling for job/1 cannot be obtained": (
         "sagemaker",
         "get_scaling_configuration_recommendation",
         lambda it: it.scaling("job", "job/1"),

@@ -51,7 +51,7 @@ class FleetComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharingQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """What is compared, beside the specs. Without ``traffic``, it comes from scheduled actions."""
+    """What is compared, apart from the specs. Without ``traffic``, it comes from scheduled actions."""
 
     traffic: Traffic | None = None
     simulation: Simulation = Simulation(WEEK)
@@ -151,10 +151,10 @@ def _cold_starts(
     memory = {name: question.memory.get(name, question.memory.get(ANY_MODEL, 0)) for name in requests}
     if not all(memory.values()):
         return None
-    found = instances.find(instance_type)
-    if found is None:
+    hardware = instances.find(instance_type)
+    if hardware is None:
         raise CannotPackError(f"the memory of `{instance_type}` is not known")
-    each = found.gpus * found.gpu_memory_mib_each or found.memory_mib
+    each = hardware.gpus * hardware.gpu_memory_mib_each or hardware.memory_mib
     return cold_starts(requests, memory, counts, each)
 
 
@@ -184,9 +184,9 @@ def _requests(name: str, scaling: CopyScaling) -> tuple[Decimal, ...]:
     target = scaling.target
     if not scaling.changes or target is None:
         lacks = "scheduled actions" if not scaling.changes else "a target for requests per copy"
-        raise CannotPackError(f"`{name}` has no {lacks} that tell its traffic; add `--traffic FILE`")
-    limits, found = scaling.limits, []
+        raise CannotPackError(f"`{name}` has no {lacks} that would give its traffic; add `--traffic FILE`")
+    limits, requests = scaling.limits, []
     for minute in range(WEEK.minutes):
         limits = scaling.changes.get(minute, limits)
-        found.append(target * min(limits.low, limits.high))
-    return tuple(found)
+        requests.append(target * min(limits.low, limits.high))
+    return tuple(requests)

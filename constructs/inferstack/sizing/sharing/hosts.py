@@ -47,7 +47,7 @@ class SharedFleet(msgspec.Struct, frozen=True):
 
 
 class Simulation(msgspec.Struct, frozen=True):
-    """What traffic alone does not tell."""
+    """What traffic alone does not show."""
 
     period: Period
     seconds: Decimal | None = None
@@ -103,12 +103,12 @@ def room_of(instance_type: str) -> Room:
     Raises:
         CannotPackError: when its hardware is not known.
     """
-    found = instances.find(instance_type)
-    if found is None:
+    hardware = instances.find(instance_type)
+    if hardware is None:
         raise CannotPackError(
             f"the hardware of `{instance_type}` is not known, so nothing can be packed on it"
         )
-    return Room.of(found.accelerator_devices, found.vcpus, found.memory_mib)
+    return Room.of(hardware.accelerator_devices, hardware.vcpus, hardware.memory_mib)
 
 
 def component_of(name: str, component: InferenceComponent, instance_type: str, room: Room) -> Tenant:
@@ -117,9 +117,9 @@ def component_of(name: str, component: InferenceComponent, instance_type: str, r
     Raises:
         CannotPackError: when the component does not say it, or needs more than an instance has.
     """
-    said = _specification(component, instance_type)
-    wanted = None if said is None else said.compute_resource_requirements
-    if said is None or wanted is None:
+    specification = _specification(component, instance_type)
+    wanted = None if specification is None else specification.compute_resource_requirements
+    if specification is None or wanted is None:
         raise CannotPackError(f"`{name}` does not say what a copy needs on `{instance_type}`")
     needs = Room.of(
         wanted.number_of_accelerator_devices_required or 0,
@@ -128,7 +128,7 @@ def component_of(name: str, component: InferenceComponent, instance_type: str, r
     )
     if not room.holds(needs):
         raise CannotPackError(f"a copy of `{name}` needs more than a whole `{instance_type}` has")
-    where = said.scheduling_config
+    where = specification.scheduling_config
     if where is None:
         return Tenant(name, needs)
     strategy: Strategy = "SPREAD" if where.placement_strategy == "SPREAD" else "BINPACK"
@@ -147,8 +147,8 @@ def _fleet(spec: ModelSpec, variant: Variant, room: Room) -> tuple[HostFleet, li
     start = variant.initial_instance_count or 0
     scaling = next((it for _, scaled, it in variant_scalings(spec) if scaled is variant), None)
     if scaling is not None:
-        said = f"{variant.variant_name}: instances follow copies here, not the variant's own policies"
-        return HostFleet(room=room, low=scaling.min_capacity, high=scaling.max_capacity), [said]
+        note = f"{variant.variant_name}: instances follow copies here, not the variant's own policies"
+        return HostFleet(room=room, low=scaling.min_capacity, high=scaling.max_capacity), [note]
     managed = managed_scaling(spec, variant)
     if managed is None or managed.status == "DISABLED":
         return HostFleet(room=room, low=start, high=start), []

@@ -20,7 +20,7 @@ ALL_MODELS = "all models"
 def compared_instances(
     requests: Mapping[str, Sequence[Decimal]], scaling: CopyScaling, *, startup: int = 0
 ) -> tuple[Sharing, Sequence[int]]:
-    """Instances of one endpoint for all models, beside an endpoint with at least one instance for each.
+    """Instances of one endpoint for all models, and of endpoints with at least one instance for each.
 
     The second result is how many instances there are in each minute.
     """
@@ -68,17 +68,17 @@ def cold_starts(
     ``memory`` is what each model takes, ``each`` what an instance has, in MiB; ``instances`` is how many
     there are in each minute. A model is loaded on one of them; one that several would load counts once.
     """
-    caches, found, never = _Caches(each), Counter[str](), set[str]()
+    caches, loads, never = _Caches(each), Counter[str](), set[str]()
     for minute, count in enumerate(instances):
         # With one for each model, nothing is ever unloaded.
         caches.resize(min(count, len(requests)))
         for name in (it for it in requests if requests[it][minute]):
             if memory[name] > each or not count:
                 never.add(name)
-                found[name] += 1
+                loads[name] += 1
             else:
-                found[name] += caches.used(name, memory[name])
-    return ColdStarts(dict(sorted(found.items())), tuple(sorted(never)), caches.most)
+                loads[name] += caches.used(name, memory[name])
+    return ColdStarts(dict(sorted(loads.items())), tuple(sorted(never)), caches.most)
 
 
 class _Cache:

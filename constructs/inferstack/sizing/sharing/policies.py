@@ -1,4 +1,4 @@
-"""The policies of a spec in requests per minute and copy, so that traffic tells what they do.
+"""The policies of a spec in requests per minute and copy, so that traffic shows what they do.
 
 A policy on anything else, such as the use of GPUs, is left out and named.
 """
@@ -29,6 +29,7 @@ _SECONDS_A_MINUTE = 60
 _COOLDOWN = 300
 _PER_COPY = frozenset({"InvocationsPerCopy", "InvocationsPerInstance"})
 _AT_ONCE = frozenset({"ConcurrentRequestsPerCopy", "ConcurrentRequestsPerModel"})
+_DOES_NOT_FOLLOW = "its value does not follow from requests"
 _QUANTITIES: dict[str, Counted] = {
     **dict.fromkeys(_PER_COPY, "per copy"),
     "Invocations": "requests",
@@ -88,9 +89,7 @@ def _tracking(scaled: Scaled, seconds: Decimal | None, left_out: list[str]) -> I
         elif metric in _AT_ONCE and seconds is not None:
             yield _tracked(policy, Decimal(str(policy.target_value)) * _SECONDS_A_MINUTE / seconds)
         else:
-            why = (
-                "add `--seconds` a request takes" if metric in _AT_ONCE else "requests do not tell its value"
-            )
+            why = "add `--seconds` a request takes" if metric in _AT_ONCE else _DOES_NOT_FOLLOW
             left_out.append(f"{scaled.name}: the policy on `{policy_name(policy)}` is not simulated: {why}")
 
 
@@ -112,14 +111,12 @@ def _minutes(seconds: int) -> int:
 
 def _steps(spec: ModelSpec, scaled: Scaled, left_out: list[str]) -> Iterator[Step]:
     for _, step in steps_of(scaled):
-        found = _step(spec, scaled, step)
-        if found is None:
-            left_out.append(
-                f"{scaled.name}: the step policy on `{policy_name(step)}` is not simulated: "
-                "requests do not tell its value"
-            )
+        simulated = _step(spec, scaled, step)
+        if simulated is None:
+            which = f"{scaled.name}: the step policy on `{policy_name(step)}`"
+            left_out.append(f"{which} is not simulated: {_DOES_NOT_FOLLOW}")
         else:
-            yield found
+            yield simulated
 
 
 def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Step | None:

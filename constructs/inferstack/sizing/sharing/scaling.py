@@ -165,8 +165,8 @@ class _PolicyState:
             less = limits.clamped(max(it.most_needed for it in removers))
             if less < self.desired:
                 self.desired = less
-                for it in removers:
-                    it.removed(minute)
+                for tracker in removers:
+                    tracker.removed(minute)
         if wanted:
             self.desired = limits.clamped(min(self.desired, *wanted))
 

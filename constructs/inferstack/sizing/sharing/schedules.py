@@ -132,9 +132,9 @@ def _of_cron(fields: Sequence[str], action: ScheduledAction, period: Period) -> 
             for hour in sorted(hours):
                 for minute in sorted(minutes):
                     time = day.replace(hour=hour, minute=minute).astimezone(UTC)
-                    found = (time - period.start) // MINUTE
-                    if -_BEFORE <= found < period.minutes and _is_between(time, action, period):
-                        yield found
+                    from_start = (time - period.start) // MINUTE
+                    if -_BEFORE <= from_start < period.minutes and _is_between(time, action, period):
+                        yield from_start
 
 
 def _days(period: Period, zone: tzinfo) -> Iterator[datetime]:

@@ -14,7 +14,7 @@ REACTION = 2
 """Minutes from the last data point until capacity changes: the upper of AWS's "1-2 minutes"."""
 
 Counted = Literal["per copy", "requests", "refused"]
-"""What can be told from traffic: requests by copy, all requests, and those that no copy was there for."""
+"""What follows from traffic: requests by copy, all requests, and those that no copy was there for."""
 
 _Compared = Callable[[Decimal, Decimal], bool]
 _OPERATORS: Mapping[str, _Compared] = {

@@ -1,4 +1,4 @@
-"""What models cost that share a fleet, beside what they cost on endpoints of their own.
+"""What models on one shared fleet cost, compared with endpoints of their own.
 
     policies + traffic -> copies, minute by minute -> instances -> instance hours
 
