@@ -165,7 +165,7 @@ def _refused(it: StackParameter, value: str) -> str | None:
     if it.allowed_values is not None and value not in map(str, it.allowed_values):
         return f"is not one of `allowed_values`: {listed(it.allowed_values, quote='')}"
     if it.type == "Number":
-        return _outside(_number(value), it.min_value, it.max_value)
+        return _number_refused(it, value)
     if it.type == "String" and not _between(len(value), it.min_length, it.max_length):
         return "is too short or too long"
     if it.allowed_pattern is not None and not _matches(it.allowed_pattern, value):
@@ -173,17 +173,13 @@ def _refused(it: StackParameter, value: str) -> str | None:
     return None
 
 
-def _number(value: str) -> float | None:
+def _number_refused(it: StackParameter, value: str) -> str | None:
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
-        return None
-
-
-def _outside(number: float | None, least: float | None, most: float | None) -> str | None:
-    if number is None:
         return "is not a number"
-    return None if _between(number, least, most) else "is below `min_value` or above `max_value`"
+    between = _between(number, it.min_value, it.max_value)
+    return None if between else "is below `min_value` or above `max_value`"
 
 
 def _between(number: float, least: float | None, most: float | None) -> bool:

@@ -233,16 +233,13 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Proble
 @error("IS620", _EXCLUSIONS)
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
     """A rolling update needs a single variant on instances."""
-    several, serverless = len(variants(spec)) > 1, _is_serverless(spec)
+    several = len(variants(spec)) > 1
+    serverless = any(it.serverless_config is not None for _, it in variants(spec))
     reason = "has several variants" if several else "is serverless"
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
     if several or serverless:
         for _ in _rolling(spec):
             yield Problem(_ROLL, f"the endpoint {reason}, so it cannot have a rolling update", fix)
-
-
-def _is_serverless(spec: ModelSpec) -> bool:
-    return any(variant.serverless_config is not None for _, variant in variants(spec))
 
 
 @warning("IS621", _EXCLUSIONS)

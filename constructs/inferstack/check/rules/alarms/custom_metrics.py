@@ -334,10 +334,7 @@ def expression_can_be_watched(spec: ModelSpec) -> Iterator[Problem]:
                 where = (*path, "metrics")
                 yield Problem(where, f"there are {count} {what}", f"at most {_MOST} are allowed")
         for index, query in enumerate(queries):
-            yield from _search((*path, "metrics", index, "expression"), query)
-
-
-def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Problem]:
-    if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
-        fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
-        yield Problem(path, f"`{query.id}` searches for metrics, which alarms cannot do", fix)
+            if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
+                message = f"`{query.id}` searches for metrics, which alarms cannot do"
+                fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
+                yield Problem((*path, "metrics", index, "expression"), message, fix)

@@ -177,7 +177,8 @@ def dimensions_are_whole(spec: ModelSpec) -> Iterator[Problem]:
             has = f"only {listed(list(it.dimensions), last='and')}" if found else "none of them"
             ways = ", or with ".join(listed(names, last="and") for names in wanted)
             message = f"{it.name} is published with {ways}, but here it has {has}"
-            fix = f"write all of its `dimensions`{_or_the_name(it)}"
+            or_name = "" if it.chosen_by is None else f", or write `metric: {it.name}` instead"
+            fix = f"write all of its `dimensions`{or_name}"
             yield Problem((*it.path, "metric_name"), message, fix)
         for name, value, fix in _unknown(spec, it.dimensions):
             message = f'{name} is "{value}", which this spec does not have'
@@ -186,10 +187,6 @@ def dimensions_are_whole(spec: ModelSpec) -> Iterator[Problem]:
 
 def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(metrics.DIMENSION_NAMES[it.dimensions] for it in known))
-
-
-def _or_the_name(found: SpeltOut) -> str:
-    return "" if found.chosen_by is None else f", or write `metric: {found.name}` instead"
 
 
 def _unknown(spec: ModelSpec, dimensions: dict[str, str]) -> Iterator[tuple[str, str, str]]:

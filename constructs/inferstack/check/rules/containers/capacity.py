@@ -11,7 +11,7 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.check.rules.base import API, GUIDE, error, warning
-from inferstack.endpoint.components import Component, Needs, room_of
+from inferstack.endpoint.components import Component, room_of
 from inferstack.endpoint.counts import Level
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_spec import components, fleets
@@ -180,12 +180,9 @@ class _Hosted(msgspec.Struct, frozen=True):
 
         Components of which no copy fits are left out: they are reported separately.
         """
-        fitting = [it for it in self._reserving if it[1].accelerators <= self.host.accelerator_devices]
-        return sum(needs.accelerators * (it.copies.at(level) or 0) for it, needs in fitting)
-
-    @property
-    def _reserving(self) -> Iterator[tuple[Component, Needs]]:
-        return ((it, it.needs) for it in self.components if it.needs is not None)
+        most = self.host.accelerator_devices
+        copies = ((it.copies.at(level) or 0, it.needs) for it in self.components if it.needs is not None)
+        return sum(count * needs.accelerators for count, needs in copies if needs.accelerators <= most)
 
     def alone(self, component: Component) -> int:
         """How many copies of a component fit on one instance that has nothing else."""
@@ -235,14 +232,11 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
         count = _too_few(hosted)
         if count is not None:
             needed = hosted.accelerators("start")
-            message = f"the initial copies need {needed:g} accelerators, but {_there(hosted, count)}"
+            instances_have = f"{count} x {hosted.host.name} {'has' if count == 1 else 'have'}"
+            there = count * hosted.host.accelerator_devices
+            message = f"the initial copies need {needed:g} accelerators, but {instances_have} {there}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
             yield Problem((*hosted.path, "initial_instance_count"), message, fix)
-
-
-def _there(hosted: _Hosted, count: int) -> str:
-    has = "has" if count == 1 else "have"
-    return f"{count} x {hosted.host.name} {has} {count * hosted.host.accelerator_devices}"
 
 
 def _too_few(hosted: _Hosted) -> int | None:

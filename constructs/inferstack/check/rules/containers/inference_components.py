@@ -17,7 +17,6 @@ from inferstack.facts.walk import (
     variants,
     whole_specifications,
 )
-from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.format.model import VpcConfig
 from inferstack.format.variant import ManagedInstanceScaling
@@ -217,16 +216,12 @@ def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Prob
     https://github.com/hashicorp/terraform-provider-aws/pull/48894
     """
     for path, _, component in components(spec):
-        fleet = _fleet(spec, component)
+        fleet = [name for it in component_variants(spec, component) for name in instance_types(it)]
         for index, it in enumerate(component.specifications or ()):
             if fleet and it.instance_type not in fleet:
                 where = (*path, "specifications", index, "instance_type")
                 message = f"the variant has no {it.instance_type}"
                 yield Problem(where, message, f"it has {listed(fleet, last='and', quote='')}")
-
-
-def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list[str]:
-    return [name for variant in component_variants(spec, component) for name in instance_types(variant)]
 
 
 @warning("IS450", _TYPE)
