@@ -200,7 +200,7 @@ class _Visit(msgspec.Struct, frozen=True):
         models = tuple(self._models())
         steps = [f"loaded ({loaded.status})", "invoked"]
         for name, path, method, wanted in self._others():
-            reply = self.host.sagemaker.ask(method, path, headers=self._headers())
+            reply = self.host.sagemaker.ask(method, path, headers={_TARGET: archive})
             if reply.status != wanted:
                 told = failure(f"{name}: status {reply.status} instead of {wanted}", reply.text)
                 return ArchiveOutcome(archive, seconds, told, models, tuple(steps))
@@ -226,9 +226,6 @@ class _Visit(msgspec.Struct, frozen=True):
     @property
     def _path(self) -> str:
         return f"/models/{_hash(self.repository.archive)}"
-
-    def _headers(self) -> dict[str, str]:
-        return {_TARGET: self.repository.archive}
 
 
 def _hash(archive: str) -> str:

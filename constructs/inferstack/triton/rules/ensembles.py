@@ -91,14 +91,10 @@ def _flow(model: TritonModel) -> dict[str, _Tensor]:
     for tensor in model.config.input:
         if tensor.name in tensors:
             tensors[tensor.name].ready = True
-    _spread(tensors)
-    return tensors
-
-
-def _spread(tensors: dict[str, _Tensor]) -> None:
     makers = [Maker(it, it.made_from, [name]) for name, it in tensors.items()]
-    for tensor in as_made(makers, [name for name, it in tensors.items() if it.ready]):
-        tensor.ready = True
+    for made in as_made(makers, [name for name, it in tensors.items() if it.ready]):
+        made.ready = True
+    return tensors
 
 
 class Maker(NamedTuple, Generic[T]):

@@ -163,8 +163,8 @@ def engines_fit_the_image(model: TritonModel, context: Context) -> Iterator[Prob
         wanted = TENSORRT.get(release, ()) or _major_of(release)
         if found is None or found[: len(wanted)] == wanted:
             continue
-        built = ".".join(map(str, found[:3]))
-        message = f"{path} was built by TensorRT {built}, but the image should have {_version(wanted)}"
+        built, expected = (".".join(map(str, parts)) for parts in (found[:3], wanted))
+        message = f"{path} was built by TensorRT {built}, but the image should have {expected}"
         fix = (
             "build it in NVIDIA's Triton or TensorRT image of the same release; "
             "ignore IS785 if it was built to run on other versions"
@@ -175,10 +175,6 @@ def engines_fit_the_image(model: TritonModel, context: Context) -> Iterator[Prob
 def _major_of(release: Release) -> tuple[int, ...]:
     """The major version in an image without a row; nothing where even that is unclear."""
     return (_MAJOR_AFTERWARDS,) if release > max(TENSORRT) else ()
-
-
-def _version(parts: Sequence[int]) -> str:
-    return ".".join(map(str, parts))
 
 
 @warning("IS795", _WITHOUT_TENSORFLOW)

@@ -41,11 +41,9 @@ def one_model_answers(repository: Repository, context: Context) -> Iterator[Prob
         what = f"{len(ensembles)} ensembles" if ensembles else f"{len(names)} models and no ensemble"
         message = f"{repository.archive} has {what} ({listed(ensembles or names, last='and')})"
         fix = "put each into an archive of its own, or join them in one ensemble"
-        yield Problem(_models_place(repository), message, fix)
-
-
-def _models_place(repository: Repository) -> tuple[str | int, ...]:
-    return (*repository.source, "models") if repository.source[-1:] != ("repository",) else repository.source
+        in_folder = repository.source[-1:] == ("repository",)
+        place = repository.source if in_folder else (*repository.source, "models")
+        yield Problem(place, message, fix)
 
 
 @error("IS915", _FRONT_END)
