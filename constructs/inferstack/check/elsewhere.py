@@ -24,7 +24,7 @@ NO_NAME = ELSEWHERE_CODES.error(
 )
 NEEDED_SOONER = ELSEWHERE_CODES.error(
     "IS132",
-    "A value that only the deployment knows is used where something is decided before that, or where "
+    "A value that only the deployment knows is used where it is needed earlier, or where "
     "CloudFormation fills in nothing.",
 )
 _MARKS = tuple(f"${{{source}:" for source in SOURCES)

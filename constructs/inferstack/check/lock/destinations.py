@@ -46,9 +46,11 @@ def destinations_of(spec: ModelSpec, document: Document) -> tuple[Destination, .
     problems: list[Problem] = []
     for block in triton_blocks(spec):
         try:
-            one = _destination_of(block, document)
-            before = found.get(one.location)
-            found[one.location] = one if before is None else _joined(before, one, document)
+            destination = _destination_of(block, document)
+            before = found.get(destination.location)
+            found[destination.location] = (
+                destination if before is None else _joined(before, destination, document)
+            )
         except SpecError as error:
             problems += error.problems
     if problems:

@@ -277,8 +277,8 @@ def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Problem]:
 
     Without retention, an update resets all of them.
     """
-    said = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
-    retained = counts_change(spec) if said is None else said
+    retains = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
+    retained = counts_change(spec) if retains is None else retains
     if _excluded(spec) and not retained:
         message = "this has no effect because nothing is retained"
         yield Problem(_EXCLUDED, message, "add `retain_all_variant_properties: true`, or remove it")

@@ -110,7 +110,7 @@ def missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Pr
 
 
 def _shape(schema: JsonSchema) -> str:
-    """What a list or a block holds at least, since its name alone does not tell; empty for another value."""
+    """What a list or a block must hold, since its name alone does not say it; empty for another value."""
     block = resolved(schema)
     if "items" in block:
         needed = resolved(block["items"]).get("required", ())

@@ -124,7 +124,7 @@ def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def container_and_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A component should run either a `container` or a model.
 
-    AWS's examples have both beside each other, and no page says which one runs.
+    AWS's examples have both, and no page says which one runs.
     """
     for path, _, it in whole_specifications(spec):
         if it.container is not None and it.model_name is not None:
@@ -239,7 +239,7 @@ def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
 @warning("IS451", "user reports")
 def fleet_can_be_empty_there(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """A fleet of inference components should not go to zero instances where that was refused.
+    """A fleet of inference components should not go to zero instances in a region that has refused it.
 
     In eu-west-3 SageMaker refused a minimum of 0 that it took in us-east-1; AWS lists no regions:
     https://github.com/stdapi-ai/stdapi.ai/issues/43

@@ -122,7 +122,7 @@ def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
 def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
     """On GPUs, a multi-model endpoint should run Triton, or an image made for it.
 
-    A custom image may implement the contract, but its name does not tell.
+    A custom image may implement the contract without a name that says so.
     """
     for path, image in _images_on_gpus(spec):
         if isinstance(image, FrameworkImage) and image.framework in _SHOWN_ON_GPUS:

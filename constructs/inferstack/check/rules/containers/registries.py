@@ -44,7 +44,8 @@ def registry_is_that_of_the_region(spec: ModelSpec) -> Iterator[Problem]:
         known = images.accounts_in(region or "", image.repository)
         if known and image.account not in images.accounts_in(region or ""):
             message = f"AWS publishes nothing from {image.account} in {region}"
-            yield Problem(path, message, f"{image.repository} is there in {listed(sorted(known), quote='')}")
+            fix = f"use an account that has {image.repository}: {listed(sorted(known), quote='')}"
+            yield Problem(path, message, fix)
 
 
 @warning("IS719", PATHS)
