@@ -1,6 +1,6 @@
 """Where the text of a spec is cut for a single change, and what is put there.
 
-Whoever applies a cut reads the result again: a cut is only where the text most likely has to change.
+The caller that applies a cut reads the result again: a cut is only where the text most likely has to change.
 """
 
 from typing import Any, NamedTuple

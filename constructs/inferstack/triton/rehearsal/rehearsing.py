@@ -202,8 +202,8 @@ class _Visit(msgspec.Struct, frozen=True):
         for name, path, method, wanted in self._others():
             reply = self.host.sagemaker.ask(method, path, headers={_TARGET: archive})
             if reply.status != wanted:
-                told = failure(f"{name}: status {reply.status} instead of {wanted}", reply.text)
-                return ArchiveOutcome(archive, seconds, told, models, tuple(steps))
+                unexpected = failure(f"{name}: status {reply.status} instead of {wanted}", reply.text)
+                return ArchiveOutcome(archive, seconds, unexpected, models, tuple(steps))
             steps.append(f"{name} ({reply.status})")
         return ArchiveOutcome(archive, seconds, None, models, tuple(steps))
 

@@ -227,7 +227,7 @@ def _how_to_use(name: str, unwritten: list[str]) -> str:
 def step_models_exist(repository: Repository, context: Context) -> Iterator[Problem]:
     """The models of an ensemble's steps must be in its archive.
 
-    Each has a folder of its own beside the ensemble's.
+    Each has a folder of its own next to the ensemble's.
     """
     names = [model.name for model in repository.models]
     for model in repository.models:
@@ -243,11 +243,11 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Prob
 def _how_to_add(repository: Repository, model: TritonModel) -> str:
     """How to get the models of an ensemble into its archive, where it is alone."""
     if model.folder is None:
-        return "declare it beside the ensemble"
+        return "declare it next to the ensemble"
     folder = model.folder.parent / repository.archive.removesuffix(ARCHIVE_SUFFIX)
     if folder != model.folder:
-        return "put its folder beside the ensemble's"
-    return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"
+        return "put its folder next to the ensemble's"
+    return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps next to it"
 
 
 @error("IS957", MANAGER)

@@ -28,7 +28,7 @@ TENSORRT: dict[Release, tuple[int, int]] = {
     (24, 9): (10, 4),
     (25, 4): (10, 9),
 }
-"""Major and minor version of TensorRT in images, as far as the server's repository tells them for a release:
+"""Major and minor version of TensorRT in images, as far as the server's repository names them for a release:
 in the table of TensorRT-LLM images (docs/introduction/compatibility.md), or in the Dockerfile for Windows."""
 _MAJOR_AFTERWARDS = 10
 
@@ -104,7 +104,7 @@ def _typed(
     kind = enum_name(tensor, "data_type")
     if found.data_type is not None and kind not in ("TYPE_INVALID", f"TYPE_{found.data_type}"):
         message = f"`{tensor.name}` is {kind}, but TYPE_{found.data_type} in {path}"
-        fix = f"write `data_type: TYPE_{found.data_type}`, or convert it in a model beside this one"
+        fix = f"write `data_type: TYPE_{found.data_type}`, or convert it in a model next to this one"
         yield Problem(at(model, *place, "data_type"), message, fix)
     if found.shape is not None and _shapes_count(model, place, tensor):
         yield from _shaped(model, path, place, tensor, found.shape)

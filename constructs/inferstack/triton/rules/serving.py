@@ -130,7 +130,7 @@ def several_answers_need_an_endpoint(repository: Repository, context: Context) -
     """
     if not repository.multi_model and not context.environment_path:
         fix = f"set {INFERENCE_TYPE} to {listed(GENERATING)} in the container's environment"
-        yield from _often(repository, context, "a container refuses its requests unless told otherwise", fix)
+        yield from _often(repository, context, "a container refuses its requests by default", fix)
 
 
 def _often(repository: Repository, context: Context, why: str, fix: str) -> Iterator[Problem]:
