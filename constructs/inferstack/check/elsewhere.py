@@ -34,7 +34,7 @@ _MARKS = tuple(f"${{{source}:" for source in SOURCES)
 
 
 def with_lists(document: Document) -> Document:
-    """The document with a list wherever a text stands for all of one.
+    """The document with a list in place of each text that stands for a whole one.
 
     Everything else then has to know only one form: a list with a single entry, as CDK's list tokens are.
     """

@@ -133,16 +133,16 @@ def check_document(
     found: dict[Problem, tuple[Problem, list[str | None]]] = {}
     lock = lock_beside(document)
     stages = (stage,) if stage is not None else deployable_stages(document, lock.lock)
-    for one in stages:
+    for each_stage in stages:
         try:
-            specs.append(_load(at_stage(document, one), one, region, lock))
+            specs.append(_load(at_stage(document, each_stage), each_stage, region, lock))
             problems: Iterable[Problem] = specs[-1].warnings
         except SpecError as error:
             problems = error.problems
-        for it in problems:
-            found.setdefault(it.as_read, (it, []))[1].append(one)
-    said = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.values())
-    return specs, list(in_file_order(said))
+        for problem in problems:
+            found.setdefault(problem.as_read, (problem, []))[1].append(each_stage)
+    placed = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.values())
+    return specs, list(in_file_order(placed))
 
 
 def _at_stages(document: Document, problem: Problem, stages: Collection[str | None]) -> Problem:

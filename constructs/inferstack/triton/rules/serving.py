@@ -134,7 +134,7 @@ def several_answers_need_an_endpoint(repository: Repository, context: Context) -
 
 
 def _often(repository: Repository, context: Context, why: str, fix: str) -> Iterator[Problem]:
-    """The decoupled models among the one that answers and those of its steps."""
+    """The decoupled models among the answering model and those of its steps."""
     model = served(repository, context)
     if model is None:
         return
