@@ -204,7 +204,7 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         (f"{SINGLE}endpoint: {{name: ranker}}\n", "write `endpoint_name` at the top of the spec"),
         (
             f"{SINGLE}endpoint_config: {{endpoint_config_name: ranker}}\n",
-            "remove it: endpoint configurations are not named, so that an update can create the new one beside the old one",
+            "remove it: endpoint configurations are not named, so that an update can create the new one alongside the old one",
         ),
         (SINGLE.replace("  image", "  triton: {}\n  image"), AT_THE_TOP),
         (SINGLE.replace("  image", "  alarms: {}\n  image"), AT_THE_TOP),
@@ -212,7 +212,7 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         *(
             (
                 f"{COMPONENT}models: {{ranker: {{image: 'acme/ranker:1', {key}: ranker}}}}\n",
-                "remove it: models are not named, so that an update can create the new one beside the old one; "
+                "remove it: models are not named, so that an update can create the new one alongside the old one; "
                 "under `models`, the key is what variants and components name",
             )
             for key in ("name", "model_name")
@@ -220,7 +220,7 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         *(
             (
                 SINGLE.replace("  image", f"  {key}: ranker\n  image"),
-                "remove it: models are not named, so that an update can create the new one beside the old one; "
+                "remove it: models are not named, so that an update can create the new one alongside the old one; "
                 "under `models`, the key is what variants and components name",
             )
             for key in ("name", "model_name")

@@ -24,7 +24,7 @@ SAID = [
         "write one name for it and `innner`, if they are the same tensor",
     ),
     ("an output that is mapped and not used", "IS955", "remove it from the map, or use it"),
-    ("a model of another archive", "IS956", "declare it beside the ensemble"),
+    ("a model of another archive", "IS956", "declare it next to the ensemble"),
     ("a folder that begins like a version", "IS933", "if it is that version, name it `2`"),
     ("a folder with a number that no version can have", "IS933", "no version is above 9223372036854775807"),
     ("arguments in quotes", "IS969", "the quotes of `--log-format='default'` among its arguments"),
@@ -106,7 +106,7 @@ def test_an_ensemble_without_its_models_behind_a_multi_model_endpoint_is_told_wh
     found = check_file(spec_file(tmp_path, "{repository: models}", "multi-model"))
     fixes = [it.fix for it in found if it.code == "IS956"]
     assert fixes
-    assert all("models/pipe/pipe, with the models of its steps beside it" in fix for fix in fixes)
+    assert all("models/pipe/pipe, with the models of its steps next to it" in fix for fix in fixes)
 
 
 def test_a_repository_that_is_a_file_is_called_one(tmp_path: Path) -> None:

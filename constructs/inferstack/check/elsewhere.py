@@ -24,7 +24,7 @@ NO_NAME = ELSEWHERE_CODES.error(
 )
 NEEDED_SOONER = ELSEWHERE_CODES.error(
     "IS132",
-    "A value that only the deployment knows is used where something is decided before that, or where "
+    "A value that only the deployment knows is used where it is needed earlier, or where "
     "CloudFormation fills in nothing.",
 )
 _MARKS = tuple(f"${{{source}:" for source in SOURCES)
@@ -34,7 +34,7 @@ _MARKS = tuple(f"${{{source}:" for source in SOURCES)
 
 
 def with_lists(document: Document) -> Document:
-    """The document with a list wherever a text stands for all of one.
+    """The document with a list in place of each text that stands for a whole one.
 
     Everything else then has to know only one form: a list with a single entry, as CDK's list tokens are.
     """

@@ -143,6 +143,6 @@ def _knows_stages(file: Path | str) -> bool:
     try:
         document = read_document(file)
     except SpecError:
-        # It cannot be told, and what is wrong with the file has been said.
+        # It is not known, and what is wrong with the file has been reported.
         return True
     return bool(stage_names(document)) or uses_stage(document)

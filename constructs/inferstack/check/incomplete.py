@@ -52,7 +52,8 @@ def problems_beside(
     with suppress(AttributeError):
         found.extend(rule_problems(spec, document, _what_it_knows))
     if with_models and not any(_MODELS in path for path in around):
-        found += _of_models(spec, document)
+        with suppress(AttributeError):
+            found.extend(triton_problems(spec, document, frozenset(spec.ignored_codes)))
     for problem in found:
         counts = knows_warnings or problem.severity is Severity.ERROR
         if counts and problem.path not in around and wrong.isdisjoint(_from_the_top(problem.path)):
@@ -76,13 +77,6 @@ def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Problem]:
     found = list[Problem]()
     with suppress(AttributeError):
         found.extend(rule.check(spec))
-    return found
-
-
-def _of_models(spec: ModelSpec, document: Document) -> list[Problem]:
-    found = list[Problem]()
-    with suppress(AttributeError):
-        found.extend(triton_problems(spec, document, frozenset(spec.ignored_codes)))
     return found
 
 

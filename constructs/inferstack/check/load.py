@@ -133,20 +133,20 @@ def check_document(
     found: dict[Problem, tuple[Problem, list[str | None]]] = {}
     lock = lock_beside(document)
     stages = (stage,) if stage is not None else deployable_stages(document, lock.lock)
-    for one in stages:
+    for each_stage in stages:
         try:
-            specs.append(_load(at_stage(document, one), one, region, lock))
+            specs.append(_load(at_stage(document, each_stage), each_stage, region, lock))
             problems: Iterable[Problem] = specs[-1].warnings
         except SpecError as error:
             problems = error.problems
-        for it in problems:
-            found.setdefault(it.as_read, (it, []))[1].append(one)
-    said = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.values())
-    return specs, list(in_file_order(said))
+        for problem in problems:
+            found.setdefault(problem.as_read, (problem, []))[1].append(each_stage)
+    placed = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.values())
+    return specs, list(in_file_order(placed))
 
 
 def _at_stages(document: Document, problem: Problem, stages: Collection[str | None]) -> Problem:
-    """The problem with the names of the stages that have it, unless its place or its message tells them."""
+    """The problem with the names of the stages that have it, unless its place or its message names them."""
     at = {document.position(problem.path), document.position(problem.path, key=True)}
     is_in_a_stage = problem.file == document.file and (problem.line, problem.column) not in at
     if None in stages or is_in_a_stage or all(f"stage `{one}`" in problem.message for one in stages):
@@ -193,11 +193,13 @@ def _structural_problems(document: Document) -> list[Problem]:
 
 
 def _with_elsewhere(elsewhere: list[Problem], others: list[Problem]) -> list[Problem]:
-    """Of a value from elsewhere in a wrong place, no more is said; of one under an unknown key, nothing."""
+    """All problems, but no other about a misplaced value from elsewhere; below an unknown key, not even that
+    one.
+    """
     unknown = {it.path for it in others if it.code == UNKNOWN_KEY}
-    told = [it for it in elsewhere if not any(it.path[: len(path)] == path for path in unknown)]
-    wrong = {problem.path for problem in told}
-    return [*told, *(it for it in others if it.path not in wrong)]
+    reported = [it for it in elsewhere if not any(it.path[: len(path)] == path for path in unknown)]
+    wrong = {problem.path for problem in reported}
+    return [*reported, *(it for it in others if it.path not in wrong)]
 
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
@@ -208,7 +210,7 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
     if meant is not None:
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
     yield from structural
-    # With a lock, files of models need not be on this machine; which ones, only a whole spec can tell.
+    # With a lock, files of models need not be on this machine; only a whole spec says which ones.
     with_models = lock in (NO_LOCK, AS_WRITTEN)
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 
@@ -223,8 +225,8 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
     problems = [*of_triton, *rule_problems(spec, document), *objective_problems(spec, document), *beside]
     if LITERAL_PLACEHOLDER not in spec.ignored_codes:
-        told = {problem.path for problem in problems}
-        problems.extend(it for it in literal_placeholders(document) if it.path not in told)
+        reported = {problem.path for problem in problems}
+        problems.extend(it for it in literal_placeholders(document) if it.path not in reported)
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
     return replace(loaded, warnings=in_file_order(problems))

@@ -91,7 +91,7 @@ def objective_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]
 def _read(name: str, read: Callable[[Path], T], document: Document, key: str, code: str) -> T:
     path = Path(document.file).parent / name
     if not _is_near(path, document):
-        message, fix = "the file is outside of the project", "put it into the project, beside the spec"
+        message, fix = "the file is outside of the project", "put it into the project, next to the spec"
         raise SpecError([document.problem(("objective", key), code, message, fix)])
     return read(path)
 

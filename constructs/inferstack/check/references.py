@@ -206,7 +206,7 @@ def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
     if is_in_triton(path):
         return "the files of a repository are packed before that"
     if path[-2:] in _LEAST and _may_be_none(data, path):
-        return "at 0 something must wake the first"
+        return "at 0, an alarm must start the first one"
     if path[-1] in _WITH_A_UNIT and isinstance(value, str):
         return "a text has a unit; a number needs none"
     texts = [step for step in path if isinstance(step, str)]

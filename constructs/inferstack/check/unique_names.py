@@ -119,20 +119,20 @@ def taken_names(loaded: LoadedSpec) -> TakenNames:
     return TakenNames(document.file, loaded.stage, spec.account, spec.region, tuple(names), ignored)
 
 
-def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
-    yield SAME_ENDPOINT, _ENDPOINT_NAME, one.spec.endpoint_name
-    yield SAME_STACK, _ENDPOINT_NAME, stack_name(one.spec.endpoint_name)
-    for path, name, _ in components(one.spec):
+def _names(loaded: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
+    yield SAME_ENDPOINT, _ENDPOINT_NAME, loaded.spec.endpoint_name
+    yield SAME_STACK, _ENDPOINT_NAME, stack_name(loaded.spec.endpoint_name)
+    for path, name, _ in components(loaded.spec):
         yield SAME_COMPONENT, path, name
-    if board := named_dashboard(one.spec):
+    if board := named_dashboard(loaded.spec):
         yield SAME_DASHBOARD, *board
-    yield from dict.fromkeys((SAME_ALARM, *named) for named in chosen_names(one.spec))
-    for path, name in made_names(one.spec):
+    yield from dict.fromkeys((SAME_ALARM, *named) for named in chosen_names(loaded.spec))
+    for path, name in made_names(loaded.spec):
         yield SAME_BUCKET if path[-1] == BUCKET_NAME else SAME_TOPIC, path, name
-    if one.spec.exports is not None:
-        for key, name in one.spec.exports.chosen.items():
+    if loaded.spec.exports is not None:
+        for key, name in loaded.spec.exports.chosen.items():
             yield SAME_EXPORT, ("exports", key), name
-    yield from _of_invokers(one.spec)
+    yield from _of_invokers(loaded.spec)
 
 
 def _of_invokers(spec: ModelSpec) -> Iterator[tuple[str, SpecPath, str]]:
@@ -247,9 +247,9 @@ def _judged(one: _Use, other: _Use, staged: frozenset[str]) -> Severity | None:
 def _between_files(specs: Iterable[TakenNames], judge: _Judge) -> Iterator[_Clash]:
     """Names that an earlier spec takes as well, or may take."""
     earlier: dict[tuple[str, str], list[_Use]] = {}
-    for one in specs:
+    for spec in specs:
         clashes: list[_Clash] = []
-        for use in (_Use(one, taken) for taken in one.names):
+        for use in (_Use(spec, taken) for taken in spec.names):
             others = earlier.setdefault(use.identity, [])
             judged = [(other, judge(use, other)) for other in others if not _are_stages(use, other)]
             found = (
@@ -267,7 +267,7 @@ def _are_stages(one: _Use, other: _Use) -> bool:
 
 def _remember(use: _Use, others: list[_Use]) -> None:
     """Adds a use of the name, unless there are enough like it. A second one is from another file than the
-    first; a third would tell nothing new, and a thousand would have to be compared with one another.
+    first; a third would add nothing new, and a thousand would have to be compared with one another.
     """
     alike = [it.by.file for it in others if (it.by.stage, it.place) == (use.by.stage, use.place)]
     if not alike or (len(alike) == 1 and alike[0] != use.by.file):

@@ -94,7 +94,7 @@ def may_take_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
     """Whether a container of a variant or a component runs such a server, judging by its image's name.
 
     If the image is given by its URI, its environment variables count as well. What runs in a model package,
-    in a hub's model or in a model that exists already is often such a server, too, and nothing here tells.
+    in a hub's model or in a model that exists already is often such a server, too, which nothing here shows.
     """
     component, found = part.values.get(COMPONENT_NAME), list[Container | ComponentContainer]()
     if component is not None:
@@ -183,8 +183,8 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
         own = [rule for rule in block.rules if rule.metric == default.rule.metric]
         for part, metric in _watched(spec, default.rule):
             taken = default.not_where_taken and may_take_gpu_memory(spec, part)
-            told = _is_known(default, part, metric) and _tells_more_than_the_base(spec, default, part)
-            if told and not taken and not any(watches(rule, part) for rule in own):
+            useful = _is_known(default, part, metric) and _says_more_than_the_base(spec, default, part)
+            if useful and not taken and not any(watches(rule, part) for rule in own):
                 for rule in _fitted(spec, default, part):
                     yield _own_alarm(spec, ("alarms",), rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
@@ -218,7 +218,7 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
 
 
 def _fitted(spec: ModelSpec, default: DefaultAlarm, part: Publisher) -> Iterator[AlarmRule]:
-    """The rule of a default alarm for one part of the endpoint; none if it cannot tell anything there."""
+    """The rule of a default alarm for one part of the endpoint; none if it means nothing there."""
     if not default.of_limit:
         yield default.rule
     elif (most := _most_to_least_memory(spec, part.values.get(COMPONENT_NAME, ""))) is not None:
@@ -259,7 +259,7 @@ def _is_known(default: DefaultAlarm, part: Publisher, metric: Metric | None) -> 
     return metric is None or is_number or part.devices(metric) is not None
 
 
-def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Publisher) -> bool:
+def _says_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Publisher) -> bool:
     """False for an adapter whose base already has the same alarm; true for any other part.
 
     AWS does not say whether requests that are refused while a base has no copies count for the base or for
@@ -279,14 +279,14 @@ def _going_to_zero(spec: ModelSpec) -> frozenset[str]:
 
 def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Publisher, Metric | None]]:
     if rule.metric is None:
-        yield from ((part, None) for part in _told_about(spec, rule))
+        yield from ((part, None) for part in _subject_of(spec, rule))
         return
     for part, metric in published(rule.metric, spec):
         if watches(rule, part) and part.may_have(metric):
             yield part, metric
 
 
-def _told_about(spec: ModelSpec, rule: AlarmRule) -> list[Publisher]:
+def _subject_of(spec: ModelSpec, rule: AlarmRule) -> list[Publisher]:
     """The one part that a user's own metric is about: the endpoint, unless the rule says otherwise."""
     found = [part for part in publishers(spec) if watches(rule, part)]
     names_one = rule.variant_name is not None or rule.inference_component is not None

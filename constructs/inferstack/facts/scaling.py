@@ -90,15 +90,15 @@ def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling
 
     What the spec says about it is kept, and so is the upper limit of what the fleet can cost.
     """
-    said = variant.managed_instance_scaling
+    written = variant.managed_instance_scaling
     counts_itself = any(it is variant for _, it, _ in variant_scalings(spec))
-    if counts_itself or not _empties(spec, variant) or (said is not None and said.status == "DISABLED"):
-        return said
+    if counts_itself or not _empties(spec, variant) or (written is not None and written.status == "DISABLED"):
+        return written
     empty = EMPTY_FLEET.value
-    if said is None:
+    if written is None:
         return replace(empty, max_instance_count=variant.initial_instance_count)
-    lowest = empty.min_instance_count if said.min_instance_count is None else said.min_instance_count
-    return replace(said, min_instance_count=lowest)
+    lowest = empty.min_instance_count if written.min_instance_count is None else written.min_instance_count
+    return replace(written, min_instance_count=lowest)
 
 
 def counts_change(spec: ModelSpec) -> bool:

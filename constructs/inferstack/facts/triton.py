@@ -210,12 +210,12 @@ def _url(placed: PlacedContainer) -> str | None:
 
 def _joined(blocks: Iterable[PlacedTriton]) -> Iterator[PlacedTriton]:
     found: list[PlacedTriton] = []
-    for one in blocks:
-        url = _url(one.loaders[0])
+    for block in blocks:
+        url = _url(block.loaders[0])
         for index, other in enumerate(found):
-            if url is not None and _url(other.loaders[0]) == url and other.block == one.block:
-                found[index] = replace(other, loaders=(*other.loaders, *one.loaders))
+            if url is not None and _url(other.loaders[0]) == url and other.block == block.block:
+                found[index] = replace(other, loaders=(*other.loaders, *block.loaders))
                 break
         else:
-            found.append(one)
+            found.append(block)
     yield from found

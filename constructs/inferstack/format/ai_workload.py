@@ -45,7 +45,7 @@ class AiParameters(Block):
     output_tokens_stddev: Number | None = None
     """Standard deviation of the tokens of an answer."""
     concurrency: Count | None = None
-    """Number of requests at the same time."""
+    """Number of simultaneous requests."""
     request_count: Count | None = None
     """Number of requests in all."""
     request_rate: Number | None = None
@@ -53,7 +53,7 @@ class AiParameters(Block):
     benchmark_duration: Count | None = None
     """Length of the benchmark, in seconds."""
     max_concurrency: Count | None = None
-    """Number of requests at the same time at most."""
+    """Maximum number of simultaneous requests."""
     request_rate_mode: str | None = None
     """How the arrivals of requests are spread."""
     arrival_smoothness: Number | None = None
@@ -86,7 +86,7 @@ class AiParameters(Block):
     warmup_request_count: Count | None = None
     """Number of requests of the warm-up."""
     warmup_concurrency: Count | None = None
-    """Number of requests at the same time during the warm-up."""
+    """Number of simultaneous requests during the warm-up."""
     warmup_prefill_concurrency: Count | None = None
     """Number of prompts that are processed at the same time during the warm-up."""
     warmup_request_rate: Number | None = None

@@ -149,10 +149,10 @@ class AlarmRule(Watched, kw_only=True):
     """Limits the rule to this inference component; if left out, it applies to every component. For a metric
     of your own: the component that it is about, so that the alarm can roll back updates of that component."""
     alarm_name: str | None = None
-    """Name of the alarm, which no other may have in the account and region; if left out, CloudFormation finds
-    one. Only for a rule that makes one alarm. Another name makes another alarm, without history."""
+    """Name of the alarm, unique in the account and region; if left out, CloudFormation chooses one. Only for
+    a rule that makes one alarm. Another name makes another alarm, without history."""
     alarm_description: str | None = None
-    """What whoever is notified reads: what to do, or where that is written. If left out, it says what the
+    """Text for those who are notified: what to do, or where to read it. If left out, it says what the
     alarm watches."""
     actions: tuple[AlarmAction, ...] | None = None
     """What this alarm notifies or triggers instead of `alarms.actions`: another topic for alarms that can
@@ -177,10 +177,10 @@ class CompositeAlarm(Block):
     variant or component `ModelLatency/chat`), by its `alarm_name`, or by the key of a composite alarm; any
     other alarm by its ARN. If several alarms have the metric, it is true if it is true of any of them."""
     alarm_name: str | None = None
-    """Name of the alarm, which no other may have in the account and region; if left out, CloudFormation finds
-    one. Another name makes another alarm, without history."""
+    """Name of the alarm, unique in the account and region; if left out, CloudFormation chooses one. Another
+    name makes another alarm, without history."""
     alarm_description: str | None = None
-    """What whoever is notified reads: what to do, or where that is written."""
+    """Text for those who are notified: what to do, or where to read it."""
     actions: tuple[AlarmAction, ...] | None = None
     """What it notifies or triggers instead of `alarms.actions`; it cannot trigger a scaling policy."""
     ok_actions: tuple[AlarmAction, ...] | None = None

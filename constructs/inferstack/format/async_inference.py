@@ -78,7 +78,7 @@ class AsyncBucket(Block):
     shapes: ClassVar = (_BUCKET, f"{_BUCKET}.Rule")
 
     bucket_name: Annotated[str, form(min_length=3)] | None = None
-    """Name of the bucket, unlike any other in AWS; if left out, CloudFormation finds one."""
+    """Name of the bucket, unique in all of AWS; if left out, CloudFormation chooses one."""
     expiration_in_days: Days | None = None
     """How many days requests, responses and failures are kept; if left out, until somebody deletes them."""
     logging_configuration: LoggingConfiguration | None = None
@@ -92,7 +92,7 @@ class AsyncTopic(Block):
     shapes: ClassVar = ("AWS::SNS::Topic",)
 
     topic_name: str | None = None
-    """Name of the topic; if left out, CloudFormation finds one."""
+    """Name of the topic; if left out, CloudFormation chooses one."""
     display_name: str | None = None
     """Name that e-mails of the topic are sent under."""
 

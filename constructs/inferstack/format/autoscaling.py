@@ -115,8 +115,8 @@ class StepAdjustment(Block):
     """Capacity to add, or to remove if negative; with `ExactCapacity`, the capacity to set."""
     metric_interval_lower_bound: Number | str | None = None
     """The step begins this far above the threshold; if left out, at minus infinity. Write it with a unit if
-    the threshold has one: `500 ms` beside `2 s`; `20 %` beside `60 %` is 20 % of all devices, too. 0 needs no
-    unit. If the threshold is a plain number, so is the bound, in the metric's own unit."""
+    the threshold has one: `500 ms` for a threshold of `2 s`; `20 %` for one of `60 %` is 20 % of all devices,
+    too. 0 needs no unit. If the threshold is a plain number, so is the bound, in the metric's own unit."""
     metric_interval_upper_bound: Number | str | None = None
     """The step ends this far above the threshold; if left out, it has no end. Written like the lower
     bound."""
@@ -236,7 +236,7 @@ class Autoscaling(Block):
     component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy; a step
     policy that wakes it up is none."""
     step_policies: tuple[StepPolicy, ...] = ()
-    """Alarms that change capacity in steps, beside or instead of target-tracking policies."""
+    """Alarms that change capacity in steps, in addition to target-tracking policies or instead of them."""
     wake_up: bool | None = None
     """Whether a capacity of 0 gets a policy and alarms that start the first instance or copy when a request
     comes; if left out, it does, unless a step policy of the spec watches the same metric. Write `false` if

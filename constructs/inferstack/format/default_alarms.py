@@ -19,7 +19,7 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     """An alarm that an endpoint gets unless its spec has its own rule for the metric.
 
     ``false_alarm`` says on which healthy, common endpoint it would always be on, and why it is not there;
-    ``blind_spot`` on which sick one it stays off, and what tells of that instead.
+    ``blind_spot`` on which sick one it stays off, and what reports that instead.
     """
 
     rule: AlarmRule

@@ -103,13 +103,13 @@ class StackParameter(Block):
     constraint_description: str | None = None
     """What CloudFormation says about a value that it refuses."""
     min_length: Length | None = None
-    """Fewest characters of a String."""
+    """Minimum number of characters of a String."""
     max_length: Length | None = None
-    """Most characters of a String."""
+    """Maximum number of characters of a String."""
     min_value: Number | None = None
-    """Smallest value of a Number."""
+    """Minimum value of a Number."""
     max_value: Number | None = None
-    """Largest value of a Number."""
+    """Maximum value of a Number."""
 
 
 # ---------------------------------------------------------------- what other stacks may import
@@ -123,7 +123,7 @@ class Exports(Block):
     exports. CloudFormation deletes no stack, and changes no export, that another stack imports."""
 
     endpoint_name: ExportName | None = None
-    """Exports the name to invoke under this name."""
+    """Exports the endpoint's name under this name."""
     endpoint_arn: ExportName | None = None
     """Exports the endpoint's ARN under this name."""
     invoker_policy_arn: ExportName | None = None

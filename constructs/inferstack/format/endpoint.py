@@ -106,7 +106,7 @@ class DeploymentConfig(Block):
     shapes: ClassVar = (f"{_ENDPOINT}.DeploymentConfig",)
 
     blue_green_update_policy: BlueGreenUpdatePolicy | None = None
-    """Start a new fleet beside the old one, then shift the traffic."""
+    """Start a new fleet alongside the old one, then shift the traffic."""
     rolling_update_policy: RollingUpdatePolicy | None = None
     """Replace the instances batch by batch."""
     auto_rollback_configuration: AutoRollbackConfiguration | None = None

@@ -61,7 +61,7 @@ class ComputeResourceRequirements(Block):
     min_memory_required_in_mb: int | None = None
     """Host memory (not GPU memory) that one copy needs, in MB."""
     max_memory_required_in_mb: int | None = None
-    """Host memory that one copy may use at most, in MB."""
+    """Maximum host memory that one copy may use, in MB."""
 
 
 class StartupParameters(Block):

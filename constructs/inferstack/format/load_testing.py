@@ -25,7 +25,7 @@ class LoadPhase(Block):
     shapes: ClassVar = ("sagemaker:Phase",)
 
     initial_number_of_users: int
-    """Number of simulated users at the start of the phase: 1 to 3 in the first."""
+    """Initial number of simulated users: 1 to 3 in the first phase."""
     spawn_rate: int
     """Number of users that are added each minute."""
     duration_in_seconds: _TrafficSeconds
@@ -89,9 +89,9 @@ class ResourceLimit(Block):
     shapes: ClassVar = ("sagemaker:RecommendationJobResourceLimit",)
 
     max_number_of_tests: _Tests | None = None
-    """Number of tests at most. Each instance type with each combination of environment variables is one."""
+    """Maximum number of tests. Each instance type with each combination of environment variables is one."""
     max_parallel_of_tests: _Tests | None = None
-    """Number of tests at the same time at most."""
+    """Maximum number of simultaneous tests."""
 
 
 class CategoricalParameter(Block):

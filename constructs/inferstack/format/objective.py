@@ -40,7 +40,7 @@ class Objective(Block):
     latency: LatencyLimit | None = None
     """The latency limit that a configuration must meet."""
     safety_factor: Share = 1
-    """The share of what an instance can do that is planned for. AWS suggests starting with 0.5."""
+    """The share of an instance's capacity to plan with. AWS suggests starting with 0.5."""
     spare_instances: Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 1_000})] = 0
     """Instances beyond those that the requests need, for when one fails."""
     budget_per_hour: Money | None = None

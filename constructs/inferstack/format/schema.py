@@ -6,7 +6,7 @@ says more (see `tools/schema_for_editors.py`).
 A path of a spec leads to what the schema allows there, whether or not the spec has anything there.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,8 +87,4 @@ def blocks_at(definition: str, path: SpecPath) -> list[JsonSchema]:
 def _below(block: JsonSchema, key: str | int) -> list[JsonSchema]:
     """What is allowed under a key of a block; empty if the block has no such key."""
     value = block.get("properties", {}).get(key, block.get("additionalProperties", {}))
-    return list(_branches(value)) if isinstance(value, dict) else []
-
-
-def _branches(value: JsonSchema) -> Iterator[JsonSchema]:
-    return map(resolved, value.get("anyOf", [value]))
+    return [resolved(it) for it in value.get("anyOf", [value])] if isinstance(value, dict) else []

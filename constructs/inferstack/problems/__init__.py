@@ -52,7 +52,7 @@ _IN_PYTHON = FilePlace(IN_PYTHON, 0, 0)
 class Problem(msgspec.Struct, frozen=True):
     """One thing that is wrong, where it is, and how to fix it.
 
-    A rule knows only the first three fields. Whoever runs it adds its code and severity, and ``at``: where
+    A rule knows only the first three fields. Its caller adds its code and severity, and ``at``: where
     the spec's file has ``place``. A message or fix longer than ``LONGEST_TEXT`` loses its middle, since the
     important words are at both ends.
     """
@@ -173,7 +173,7 @@ class SpecError(Exception):
 # ---------------------------------------------------------------- many problems
 
 MOST_SHOWN = 200
-"""Problems of one file that are reported one by one. Whoever has more fixes the first and looks again."""
+"""Problems of one file that are reported one by one. With more, one fixes the first and looks again."""
 MANY = "IS027"
 """The code of the problem that counts the rest. Its severity is the worst of theirs."""
 

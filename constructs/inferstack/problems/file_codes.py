@@ -52,7 +52,7 @@ STAGE_NEEDED = _error("IS034", "The spec uses `${stage}` but no stage was chosen
 TOO_MANY_STAGES = _error("IS035", "The file lists more than 50 stages.")
 FOREIGN = _error(
     "IS037",
-    "The file is a link out of the project, and what it leads to is not a spec. Its content is not shown.",
+    "The file is a link out of the project, to something other than a spec. Its content is not shown.",
 )
 NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
 

@@ -1,6 +1,6 @@
 """Where the text of a spec is cut for a single change, and what is put there.
 
-Whoever applies a cut reads the result again: a cut is only where the text most likely has to change.
+The caller that applies a cut reads the result again: a cut is only where the text most likely has to change.
 """
 
 from typing import Any, NamedTuple
@@ -51,13 +51,10 @@ def _replacement(piece: Piece, text: str, value: Any) -> Cut:
         raise NotEditableError(f"the value has an anchor, `&{piece.anchor}`")
     if piece.style in ("|", ">") or (piece.is_collection and "#" in old):
         raise NotEditableError("the value has several lines, and perhaps comments")
-    new = in_flow(value) if piece.is_collection or _is_collection(value) else scalar(value, piece.style)
+    flow = piece.is_collection or isinstance(value, dict | list | tuple)
+    new = in_flow(value) if flow else scalar(value, piece.style)
     # A value that was left out begins right after the colon.
     return Cut(piece.start, piece.end, new if old else f" {new}")
-
-
-def _is_collection(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple)
 
 
 # ---------------------------------------------------------------- what is not there yet

@@ -21,7 +21,7 @@ PSEUDO_PARAMETERS = {
 """Pseudo parameters that a text may contain, each with a sample of its value."""
 
 SOURCES = ("import", "ssm", "parameter")
-"""Where a value may come from: an export of another stack, the Parameter Store, or whoever deploys."""
+"""Where a value may come from: an export of another stack, the Parameter Store, or the person who deploys."""
 _SOURCE = f"(?:{'|'.join(SOURCES)})"
 
 OR_PLACEHOLDER = rf"|\$\{{(AWS::[A-Za-z]+|stage|({'|'.join(SOURCES)}):[^}}]+)\}}|{BEGINNING}"

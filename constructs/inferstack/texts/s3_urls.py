@@ -70,7 +70,7 @@ def has_key(url: str) -> bool:
 
 
 def is_no_archive(url: str) -> bool:
-    """Whether a URL names something other than a `.tar.gz`; a bucket alone does not tell."""
+    """Whether a URL names something other than a `.tar.gz`; a bucket alone does not say it."""
     return not (url.endswith(ARCHIVE_SUFFIX) or _is_asset(url)) and has_key(url)
 
 

@@ -55,7 +55,7 @@ def _read(config: Any, name: str | None, file: Path) -> dict[str, Array]:
 
 
 def _by_name(file: Path) -> dict[str, Array]:
-    """What numpy wrote into a file: its first bytes tell what that is, and its ending must agree."""
+    """What numpy wrote into a file: its first bytes say what that is, and its ending must agree."""
     try:
         # Opened here, since numpy leaves open what it cannot read.
         with file.open("rb") as opened:

@@ -84,7 +84,7 @@ def is_ensemble(config: Any) -> bool:
 class Chosen(msgspec.Struct, frozen=True):
     """What Triton runs a model with; fields are empty or None where only the backend knows.
 
-    ``file`` is what the backend loads from a version folder. ``by_name``: the end of the model's name tells.
+    ``file`` is what the backend loads from a version folder. ``by_name``: the model's name ends in it.
     """
 
     backend: str
@@ -93,7 +93,7 @@ class Chosen(msgspec.Struct, frozen=True):
     by_name: bool = False
 
 
-def _told_by_files() -> Iterator[Chosen]:
+def _by_files() -> Iterator[Chosen]:
     for name in _LOOKED_FOR:
         backend = BACKENDS[name]
         yield from (Chosen(name, platform, file) for platform, file in backend.platforms.items())
@@ -101,24 +101,24 @@ def _told_by_files() -> Iterator[Chosen]:
             yield Chosen(name, "", backend.file)
 
 
-_TOLD_BY_FILE = tuple(_told_by_files())
+_BY_FILE = tuple(_by_files())
 
 
 def chosen(config: Any, name: str, contents: Collection[str]) -> Chosen:
     """The backend of a model, from its configuration, otherwise from the files in its first folder, otherwise
     from the end of its name: the order of Triton's ``AutoCompleteBackendFields``.
     """
-    told = _told_by_configuration(config)
-    if told.backend or config.platform or config.default_model_filename:
-        return _with_file(config, told)
-    found = next((told for told in _TOLD_BY_FILE if told.file in contents), None)
+    choice = _by_configuration(config)
+    if choice.backend or config.platform or config.default_model_filename:
+        return _with_file(config, choice)
+    found = next((choice for choice in _BY_FILE if choice.file in contents), None)
     if found is not None:
         return _with_file(config, found)
     ending = name.partition(".")[2]
-    return Chosen(ending, "", by_name=True) if ending else told
+    return Chosen(ending, "", by_name=True) if ending else choice
 
 
-def _told_by_configuration(config: Any) -> Chosen:
+def _by_configuration(config: Any) -> Chosen:
     if config.backend:
         return Chosen(str(config.backend), str(config.platform))
     if config.platform == _LIBTORCH:
@@ -126,24 +126,24 @@ def _told_by_configuration(config: Any) -> Chosen:
     if config.platform:
         return Chosen(PLATFORMS.get(config.platform, ""), str(config.platform))
     named = config.default_model_filename
-    return next((told for told in _TOLD_BY_FILE if told.file == named), Chosen("", ""))
+    return next((choice for choice in _BY_FILE if choice.file == named), Chosen("", ""))
 
 
-def _with_file(config: Any, told: Chosen) -> Chosen:
-    return replace(told, file=_file(config, told))
+def _with_file(config: Any, choice: Chosen) -> Chosen:
+    return replace(choice, file=_file(config, choice))
 
 
-def _file(config: Any, told: Chosen) -> str | None:
+def _file(config: Any, choice: Chosen) -> str | None:
     if config.default_model_filename:
         return str(config.default_model_filename)
-    backend = BACKENDS.get(told.backend)
+    backend = BACKENDS.get(choice.backend)
     if backend is None or config.runtime or config.cc_model_filenames:
         return None
-    if told.backend == "tensorflow" and not told.platform:
+    if choice.backend == "tensorflow" and not choice.platform:
         return None
-    return backend.platforms.get(told.platform, backend.file)
+    return backend.platforms.get(choice.platform, backend.file)
 
 
 def backends_of_file(filename: str) -> Iterator[str]:
     """Triton's own backends that load a file of this name by default."""
-    yield from dict.fromkeys(told.backend for told in _TOLD_BY_FILE if told.file == filename)
+    yield from dict.fromkeys(choice.backend for choice in _BY_FILE if choice.file == filename)

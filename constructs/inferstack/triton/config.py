@@ -129,7 +129,8 @@ def _without_sugar(mapping: Mapping[str, Any]) -> dict[str, Any]:
     if "optimization" in data:
         data["optimization"] = _optimization(data["optimization"])
     if "model_repository_agents" in data:
-        data["model_repository_agents"] = _agents(data["model_repository_agents"])
+        agents = data["model_repository_agents"]
+        data["model_repository_agents"] = {key: [*map(_with_texts, found)] for key, found in agents.items()}
     return data
 
 
@@ -151,10 +152,6 @@ def _optimization(policy: Mapping[str, Any]) -> dict[str, Any]:
         if kind in accelerators:
             accelerators[kind] = [_with_texts(accelerator) for accelerator in accelerators[kind]]
     return {**policy, "execution_accelerators": accelerators}
-
-
-def _agents(agents: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: [_with_texts(agent) for agent in found] for key, found in agents.items()}
 
 
 def _with_texts(holder: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,10 @@ def request_body(
     Raises:
         BodyError: with everything that the model would refuse, or that JSON cannot carry.
     """
-    problems = [*_mismatches(config, inputs), *([] if binary else _barred(config))]
+    problems = list(_mismatches(config, inputs))
+    barred = [] if binary else without_json(config)
+    if barred:
+        problems.append(f"JSON cannot carry the 16-bit floats of {', '.join(barred)}; make a binary body")
     if problems:
         raise BodyError(problems)
     carry = to_bytes if binary else to_json
@@ -141,12 +144,6 @@ def _naming(name: str, convert: Any, *arguments: Any) -> Any:
         return convert(*arguments)
     except BodyError as error:
         raise BodyError([f"`{name}`: {problem}" for problem in error.problems]) from None
-
-
-def _barred(config: Any) -> Iterator[str]:
-    barred = without_json(config)
-    if barred:
-        yield f"JSON cannot carry the 16-bit floats of {', '.join(barred)}; make a binary body"
 
 
 # ---------------------------------------------------------------- Arrays as a model declares its inputs

@@ -76,7 +76,7 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def backend(self) -> str:
-        """The backend that runs it; empty if nothing tells."""
+        """The backend that runs it; empty if nothing names it."""
         return self.chosen.backend
 
     @property

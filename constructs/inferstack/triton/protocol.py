@@ -104,13 +104,13 @@ def body_with(
     """
     inputs: list[dict[str, Any]] = []
     behind: list[bytes] = []
-    for it in tensors:
-        described = {"name": it.name, "datatype": it.data_type, "shape": list(it.shape)}
-        if isinstance(it.values, bytes):
-            behind.append(it.values)
-            inputs.append({**described, "parameters": {"binary_data_size": len(it.values)}})
+    for tensor in tensors:
+        described = {"name": tensor.name, "datatype": tensor.data_type, "shape": list(tensor.shape)}
+        if isinstance(tensor.values, bytes):
+            behind.append(tensor.values)
+            inputs.append({**described, "parameters": {"binary_data_size": len(tensor.values)}})
         else:
-            inputs.append({**described, "data": it.values})
+            inputs.append({**described, "data": tensor.values})
     own = {"binary_data_output": True} if binary else {}
     request = {"inputs": inputs, "parameters": {**parameters, **own}}
     header = json.dumps(request, separators=(",", ":"), allow_nan=False).encode()

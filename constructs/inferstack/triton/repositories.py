@@ -44,14 +44,9 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
         return tuple(_archives(placed, triton.archives, base_dir))
     if triton.models is None or placed.multi_model:
         return ()
-    default = default_model(triton)
-    if triton.default_model is None and _chosen_by_environment(placed):
-        default = None
+    by_environment = any(set_variable(it.environment, DEFAULT_MODEL) for it in placed.loaders)
+    default = None if triton.default_model is None and by_environment else default_model(triton)
     return (_declared(placed.archive, triton.models, placed.path, base_dir, default=default),)
-
-
-def _chosen_by_environment(placed: PlacedTriton) -> bool:
-    return any(set_variable(it.environment, DEFAULT_MODEL) for it in placed.loaders)
 
 
 def _existing(placed: PlacedTriton, repository: str, base_dir: Path) -> Iterator[Repository]:
@@ -137,12 +132,6 @@ def _model(name: str, mapping: Mapping[str, Any], path: SpecPath, base_dir: Path
         return (*path, *field)
 
     files = {inner: base_dir / local for inner, local in mapping.get("files", {}).items()}
-    folders = tuple(dict.fromkeys(_folders(files)))
+    folders = tuple(dict.fromkeys(path.partition("/")[0] for path in files if "/" in path))
     versions = version_folders(folders) or ("1",)
     return TritonModel(name, config_from_spec(mapping), files, versions, where, None, folders)
-
-
-def _folders(files: Mapping[str, Path]) -> Iterator[str]:
-    for path in files:
-        if "/" in path:
-            yield path.partition("/")[0]

@@ -96,7 +96,7 @@ def why_junk(path: str) -> str | None:
 
 def _why_junk(name: str) -> str | None:
     if name.startswith(_APPLE_DOUBLE):
-        return "attributes that macOS keeps beside a file"
+        return "attributes that macOS keeps next to a file"
     if fnmatchcase(name, UNFINISHED):
         return "left by an inferstack that was killed"
     return JUNK.get(name)

@@ -25,7 +25,7 @@ For a lock that is given in place of a spec there is a code of the files, since 
 """
 _error = LOCK_CODES.error
 
-UNREADABLE = _error("IS050", "The lock beside a spec cannot be read.")
+UNREADABLE = _error("IS050", "The lock next to a spec cannot be read.")
 MALFORMED = _error("IS051", "The lock is not what `inferstack package --upload` and `inferstack pin` write.")
 NEWER = _error(
     "IS052", "The lock was written by a newer inferstack, in a format that this one does not know."

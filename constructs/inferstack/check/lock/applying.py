@@ -57,7 +57,8 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: Fo
         return Applied(spec, uploaded, problems)
     deployed = spec
     for destination in destinations:
-        deployed = _pointed(deployed, destination, uploads[destination.location].url)
+        for path in destination.paths:
+            deployed = with_value_at(deployed, path, uploads[destination.location].url)
     return Applied(deployed, uploaded)
 
 
@@ -75,14 +76,6 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
             message = f"{other} exists as well, and {lock} would be the lock of both"
             fix = "rename one of them, or delete it if it is a copy"
             yield document.problem(path, SHARED, message, fix)
-
-
-def _pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
-    """The spec with a different URL wherever it names the destination."""
-    changed: ModelSpec = spec
-    for path in destination.paths:
-        changed = with_value_at(changed, path, url)
-    return changed
 
 
 def with_value_at(value: Any, path: SpecPath, new: Any) -> Any:

@@ -46,9 +46,11 @@ def destinations_of(spec: ModelSpec, document: Document) -> tuple[Destination, .
     problems: list[Problem] = []
     for block in triton_blocks(spec):
         try:
-            one = _destination_of(block, document)
-            before = found.get(one.location)
-            found[one.location] = one if before is None else _joined(before, one, document)
+            destination = _destination_of(block, document)
+            before = found.get(destination.location)
+            found[destination.location] = (
+                destination if before is None else _joined(before, destination, document)
+            )
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -81,16 +83,11 @@ def _destination_of(block: PlacedTriton, document: Document) -> Destination:
 
 def _joined(before: Destination, one: Destination, document: Document) -> Destination:
     """One destination for two repositories that share an archive, which can only have one set of files."""
-    same = all((it.block.models, it.block.repository) == _content(one) for it in before.blocks)
-    if not same:
+    new = one.blocks[0].block
+    if any((it.block.models, it.block.repository) != (new.models, new.repository) for it in before.blocks):
         message = f"{one.location} would hold different models for different containers"
         raise _error(document, one.paths[0], message, "give each its own archive")
     return replace(before, paths=(*before.paths, *one.paths), blocks=(*before.blocks, *one.blocks))
-
-
-def _content(destination: Destination) -> tuple[object, object]:
-    block = destination.blocks[0].block
-    return block.models, block.repository
 
 
 def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecError:

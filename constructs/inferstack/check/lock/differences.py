@@ -1,7 +1,7 @@
 """Compares what a spec declares, and the files on this machine, with what a lock says was uploaded.
 
 The machine that makes a stack often does not have the weights, so a missing file is not a difference.
-Large files are not read. If Git LFS left a pointer in place of a file, the pointer tells what the file is.
+Large files are not read. If Git LFS left a pointer in place of a file, the pointer says what the file is.
 """
 
 import hashlib

@@ -206,7 +206,7 @@ class FoundLock(msgspec.Struct, frozen=True):
 
 NO_LOCK = FoundLock()
 AS_WRITTEN = FoundLock(ignored=True)
-"""In place of a lock, for whoever wants the spec as it is written."""
+"""In place of a lock, for callers that want the spec as it is written."""
 
 
 def lock_beside(document: Document) -> FoundLock:

@@ -13,7 +13,7 @@ from inferstack.check.lock.applying import with_value_at
 from inferstack.check.lock.file import FoundLock, Pin, line_of_key, lock_path
 from inferstack.facts.walk import model_containers
 from inferstack.format.kinds import ModelSpec
-from inferstack.format.model import Container, ModelPackage
+from inferstack.format.model import ModelPackage
 from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.source.document import IN_PYTHON, Document
 from inferstack.texts.arns import arn_fields
@@ -62,7 +62,7 @@ def with_pins_applied(spec: ModelSpec, document: Document, stage: str | None, fo
     problems: list[Problem] = []
     written_as: dict[SpecPath, SpecPath] = {}
     for wanted in wanted_packages(spec):
-        container = _at(spec, wanted)
+        container = next(it for path, _, it in model_containers(spec) if path == wanted.path)
         if container.model_package_name is not None:
             # A rule refuses both.
             continue
@@ -75,10 +75,6 @@ def with_pins_applied(spec: ModelSpec, document: Document, stage: str | None, fo
         written_as[*wanted.path, "model_package_name"] = (*wanted.path, "model_package")
     known = replace(document, written_as=written_as) if written_as else document
     return Pinned(spec, known, tuple(problems))
-
-
-def _at(spec: ModelSpec, wanted: WantedPackage) -> Container:
-    return next(container for path, _, container in model_containers(spec) if path == wanted.path)
 
 
 def named(package: ModelPackage) -> str:

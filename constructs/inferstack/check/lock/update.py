@@ -41,7 +41,7 @@ def _alone(path: Path) -> Iterator[None]:
     try:
         with waiting:
             yield
-            # While it is held: whoever waits for it sees that it is gone, and makes a new one.
+            # While it is held: a process that waits for it sees that it is gone, and makes a new one.
             with suppress(OSError):
                 beside.unlink()
     except Timeout:

@@ -55,14 +55,14 @@ def lists_are_lists(spec: ModelSpec) -> Iterator[Problem]:
     """
     declared = spec.parameters or {}
     for path, used in _parameters_used(spec):
-        it = declared.get(used.name)
-        if it is None or is_list_type(it.type) == used.is_list:
+        parameter = declared.get(used.name)
+        if parameter is None or is_list_type(parameter.type) == used.is_list:
             continue
         if used.is_list:
-            message = f"`{used.written}` is a single value, of the type {it.type}, in place of a list"
+            message = f"`{used.written}` is a single value, of the type {parameter.type}, in place of a list"
             fix = f"write it as an entry, `[{used.written}]`, or declare it as a list: CommaDelimitedList"
         else:
-            message = f"`{used.written}` is a list, of the type {it.type}, in place of a text"
+            message = f"`{used.written}` is a list, of the type {parameter.type}, in place of a text"
             fix = "write it in place of a whole list, or declare it as a single value"
         yield Problem(path, message, fix)
 
@@ -99,7 +99,7 @@ def _texts(value: Any, path: SpecPath) -> Iterator[tuple[SpecPath, str]]:
 def parameters_are_used(spec: ModelSpec) -> Iterator[Problem]:
     """A parameter of the stack should be used.
 
-    Whoever deploys would give a value that changes nothing.
+    The person who deploys the stack would give it a value that changes nothing.
     """
     used = {it.name for _, it in _parameters_used(spec)}
     for name in spec.parameters or ():
@@ -121,12 +121,12 @@ def parameters_are_declared_right(spec: ModelSpec) -> Iterator[Problem]:
         message = f"the stack has {len(declared)} parameters"
         fix = f"at most {_MOST} are allowed: write values that no deployment changes into the spec"
         yield Problem(("parameters",), message, fix)
-    for name, it in declared.items():
+    for name, parameter in declared.items():
         path: SpecPath = ("parameters", name)
         if name in taken:
             message = f"`{name}` is the logical id of a resource of the stack"
             yield Problem(path, message, f"choose another name: `Given{name}`", of_key=True)
-        for key, message, fix in (*_of_another_type(it), *_default_refused(it)):
+        for key, message, fix in (*_of_another_type(parameter), *_default_refused(parameter)):
             yield Problem((*path, key), message, fix)
 
 
@@ -134,11 +134,13 @@ def _pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("-"))
 
 
-def _of_another_type(it: StackParameter) -> Iterator[tuple[str, str, str]]:
+def _of_another_type(parameter: StackParameter) -> Iterator[tuple[str, str, str]]:
     for key in (*_OF_TEXTS, *_OF_NUMBERS):
         fitting = _types_with(key)
-        if getattr(it, key) is not None and it.type not in fitting:
-            message = f"`{key}` is for parameters of the type {listed(fitting, quote='')}, not {it.type}"
+        if getattr(parameter, key) is not None and parameter.type not in fitting:
+            message = (
+                f"`{key}` is for parameters of the type {listed(fitting, quote='')}, not {parameter.type}"
+            )
             yield key, message, f"remove `{key}`"
 
 
@@ -148,42 +150,38 @@ def _types_with(key: str) -> tuple[str, ...]:
     return ("String", "CommaDelimitedList") if key == "allowed_pattern" else ("String",)
 
 
-def _default_refused(it: StackParameter) -> Iterator[tuple[str, str, str]]:
+def _default_refused(parameter: StackParameter) -> Iterator[tuple[str, str, str]]:
     # The default of such a type is the name of what holds the value.
-    if it.default is None or it.type.startswith("AWS::SSM"):
+    if parameter.default is None or parameter.type.startswith("AWS::SSM"):
         return
-    text = str(it.default)
-    values = [part.strip() for part in text.split(",")] if is_list_type(it.type) else [text]
+    text = str(parameter.default)
+    values = [part.strip() for part in text.split(",")] if is_list_type(parameter.type) else [text]
     for value in values:
-        reason = _refused(it, value)
+        reason = _refused(parameter, value)
         if reason is not None:
             yield "default", f'the default "{value[:60]}" {reason}', "change it, or the constraint"
 
 
-def _refused(it: StackParameter, value: str) -> str | None:
+def _refused(parameter: StackParameter, value: str) -> str | None:
     """Why CloudFormation would refuse a value; None if it would not."""
-    if it.allowed_values is not None and value not in map(str, it.allowed_values):
-        return f"is not one of `allowed_values`: {listed(it.allowed_values, quote='')}"
-    if it.type == "Number":
-        return _outside(_number(value), it.min_value, it.max_value)
-    if it.type == "String" and not _between(len(value), it.min_length, it.max_length):
+    if parameter.allowed_values is not None and value not in map(str, parameter.allowed_values):
+        return f"is not one of `allowed_values`: {listed(parameter.allowed_values, quote='')}"
+    if parameter.type == "Number":
+        return _number_refused(parameter, value)
+    if parameter.type == "String" and not _between(len(value), parameter.min_length, parameter.max_length):
         return "is too short or too long"
-    if it.allowed_pattern is not None and not _matches(it.allowed_pattern, value):
+    if parameter.allowed_pattern is not None and not _matches(parameter.allowed_pattern, value):
         return "does not match `allowed_pattern`"
     return None
 
 
-def _number(value: str) -> float | None:
+def _number_refused(parameter: StackParameter, value: str) -> str | None:
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
-        return None
-
-
-def _outside(number: float | None, least: float | None, most: float | None) -> str | None:
-    if number is None:
         return "is not a number"
-    return None if _between(number, least, most) else "is below `min_value` or above `max_value`"
+    between = _between(number, parameter.min_value, parameter.max_value)
+    return None if between else "is below `min_value` or above `max_value`"
 
 
 def _between(number: float, least: float | None, most: float | None) -> bool:
@@ -217,7 +215,7 @@ def exports_have_names_of_their_own(spec: ModelSpec) -> Iterator[Problem]:
 
 @error("IS642", _OUTPUTS)
 def what_is_exported_exists(spec: ModelSpec) -> Iterator[Problem]:
-    """What is exported must be made by the stack.
+    """A stack can export only what it makes.
 
     The policy is made for `invokers`, and the role for `invokers.role`.
     """

@@ -157,7 +157,7 @@ def _too_much(url: str) -> str | None:
 
 @warning("IS835", _CREATE_MODEL)
 def something_runs_under_the_role(spec: ModelSpec) -> Iterator[Problem]:
-    """An `execution_role` should be there for a model that the stack makes.
+    """An `execution_role` should be set only if the stack makes a model.
 
     A model that exists already has a role of its own, and the endpoint has none.
     """

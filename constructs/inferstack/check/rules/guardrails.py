@@ -233,16 +233,13 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Proble
 @error("IS620", _EXCLUSIONS)
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
     """A rolling update needs a single variant on instances."""
-    several, serverless = len(variants(spec)) > 1, _is_serverless(spec)
+    several = len(variants(spec)) > 1
+    serverless = any(it.serverless_config is not None for _, it in variants(spec))
     reason = "has several variants" if several else "is serverless"
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
     if several or serverless:
         for _ in _rolling(spec):
             yield Problem(_ROLL, f"the endpoint {reason}, so it cannot have a rolling update", fix)
-
-
-def _is_serverless(spec: ModelSpec) -> bool:
-    return any(variant.serverless_config is not None for _, variant in variants(spec))
 
 
 @warning("IS621", _EXCLUSIONS)
@@ -280,8 +277,8 @@ def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Problem]:
 
     Without retention, an update resets all of them.
     """
-    said = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
-    retained = counts_change(spec) if said is None else said
+    retains = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
+    retained = counts_change(spec) if retains is None else retains
     if _excluded(spec) and not retained:
         message = "this has no effect because nothing is retained"
         yield Problem(_EXCLUDED, message, "add `retain_all_variant_properties: true`, or remove it")

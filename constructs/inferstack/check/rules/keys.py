@@ -181,7 +181,7 @@ ROWS = (
     Excluded("IS322", f"{API}/API_CreateModel.html",
         "In a pipeline, what a container runs must be written in `containers`.",
         of=PipelineSpec, at=models, keys=Container.__struct_fields__,
-        message="`{key}` cannot be used beside `containers`", fix="move it into the container it is for"),
+        message="`{key}` cannot be used with `containers`", fix="move it into the container it is for"),
 
     # Triton's models: each request names an archive (`TargetModel`), and thereby a model.
     Excluded("IS252", MULTI_MODEL_PAGE,

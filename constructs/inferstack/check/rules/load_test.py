@@ -68,7 +68,7 @@ def _configurations(test: LoadTest) -> Iterator[Problem]:
     if count > _MOST_CONFIGURATIONS:
         at = "endpoint_configurations" if others else "instance_types"
         yield Problem(
-            (*_AT, at), f"{count} configurations", f"test {_MOST_CONFIGURATIONS} at most in one job"
+            (*_AT, at), f"{count} configurations", f"test at most {_MOST_CONFIGURATIONS} in one job"
         )
     for number, it in enumerate(others):
         if (it.instance_type is None) == (it.serverless_config is None):
@@ -142,10 +142,11 @@ def recommender_measures_it(spec: ModelSpec) -> Iterator[Problem]:
     if test is None:
         return
     named = [((*_AT, "instance_types", number), it) for number, it in enumerate(test.instance_types or ())]
-    for number, it in enumerate(test.endpoint_configurations or ()):
+    for number, configuration in enumerate(test.endpoint_configurations or ()):
         path = (*_AT, "endpoint_configurations", number)
-        named += [] if it.instance_type is None else [((*path, "instance_type"), it.instance_type)]
-        serverless = it.serverless_config
+        if configuration.instance_type is not None:
+            named.append(((*path, "instance_type"), configuration.instance_type))
+        serverless = configuration.serverless_config
         if serverless is not None and serverless.provisioned_concurrency is not None:
             at = (*path, "serverless_config", "provisioned_concurrency")
             yield Problem(at, "load tests cannot have provisioned concurrency", "remove it", of_key=True)
@@ -157,13 +158,13 @@ def recommender_measures_it(spec: ModelSpec) -> Iterator[Problem]:
 
 @error("IS559", _EXISTING)
 def own_endpoint_can_be_measured(spec: ModelSpec) -> Iterator[Problem]:
-    """An endpoint that a load test measures as it is must be a real-time endpoint with one variant and
+    """An existing endpoint that a load test measures must be a real-time endpoint with one variant and
     without autoscaling, multi-model serving and inference components.
     """
     test = spec.load_test
-    for number, it in enumerate(() if test is None else test.endpoints or ()):
+    for number, endpoint in enumerate(() if test is None else test.endpoints or ()):
         reason = _unmeasurable(spec)
-        if it.endpoint_name == spec.endpoint_name and reason is not None:
+        if endpoint.endpoint_name == spec.endpoint_name and reason is not None:
             message = f"the endpoint {reason}, so Inference Recommender cannot measure it as it is"
             path = (*_AT, "endpoints", number, "endpoint_name")
             yield Problem(path, message, "remove it, or name another endpoint with the same model")

@@ -122,7 +122,7 @@ def variant_names_a_model_of_the_spec(spec: ModelBackedSpec) -> Iterator[Problem
 def names_are_unique(spec: ModelSpec) -> Iterator[Problem]:
     """Names of models, variants and components must differ in more than case and hyphens.
 
-    Metrics, scaling targets and logical ids are told apart by them.
+    Metrics, scaling targets and logical ids are distinguished by them alone.
     """
     yield from _called_alike("model", ((path, name) for path, name, _ in models(spec) if name is not None))
     yield from _called_alike(

@@ -34,16 +34,16 @@ _MILLISECONDS_A_MINUTE = 60_000
 @error("IS560")
 def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
     """An objective states its requests either as numbers or as a traffic file."""
-    it = spec.objective
-    if it is None:
+    objective = spec.objective
+    if objective is None:
         return
-    if it.traffic is None and it.requests_per_minute is None:
+    if objective.traffic is None and objective.requests_per_minute is None:
         message = "the objective does not say how many requests there are"
         fix = "add `requests_per_minute`, or a file of `traffic`"
         yield Problem(("objective",), message, fix, lacks="requests_per_minute")
     for key in ("requests_per_minute", "lowest_requests_per_minute"):
-        if it.traffic is not None and getattr(it, key) is not None:
-            message = f"`traffic` gives it as well: {it.traffic}"
+        if objective.traffic is not None and getattr(objective, key) is not None:
+            message = f"`traffic` gives it as well: {objective.traffic}"
             yield Problem(("objective", key), message, f"remove `{key}`, or `traffic`", of_key=True)
 
 
@@ -95,7 +95,7 @@ def load_test_gets_to_its_end(spec: ModelSpec) -> Iterator[Problem]:
         needed = -(-stop.max_invocations * latency // _MILLISECONDS_A_MINUTE)
         if 0 < users < needed:
             most = users * _MILLISECONDS_A_MINUTE // latency
-            message = f"{users} users who wait {latency} ms send {most} requests a minute at most"
+            message = f"{users} users who wait {latency} ms send at most {most} requests a minute"
             fix = f"raise the number of users to {needed}, or lower `max_invocations`"
             yield Problem(("load_test", "traffic_pattern"), message, fix)
 

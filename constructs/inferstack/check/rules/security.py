@@ -68,7 +68,7 @@ def references_stand_for_one_id(spec: ModelSpec) -> Iterator[Problem]:
 
 @warning("IS277", _REFERENCES)
 def a_reference_is_no_list(spec: ModelSpec) -> Iterator[Problem]:
-    """A reference to a parameter that is all of `subnets` should stand for one subnet.
+    """A parameter reference that is the only entry of `subnets` should stand for one subnet.
 
     If the parameter is a list, its text is not split, and the deployment fails.
     """
@@ -154,7 +154,7 @@ def shells_have_a_network(spec: ModelSpec) -> Iterator[Problem]:
 
 # ---------------------------------------------------------------- secrets in environment variables
 #
-# Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) can read its environment.
+# All who may read the file, the template or the model (`sagemaker:DescribeModel`) can read its environment.
 # Nothing that is found here is ever repeated: a message names the kind of secret and, of the value, at most
 # the beginning that all secrets of that kind share.
 

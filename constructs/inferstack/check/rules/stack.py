@@ -185,7 +185,7 @@ def tag_characters(spec: ModelSpec) -> Iterator[Problem]:
     tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
     for at, name, text in _texts_of_tags(spec):
         # Most tags hold words, and compiling the pattern takes as long as checking two specs.
-        if _is_word(text) or is_opaque(text):
+        if text.replace("-", "").isalnum() or is_opaque(text):
             continue
         if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
             message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
@@ -209,10 +209,6 @@ def _is_tag_text(text: str, pattern: str) -> bool:
 
     plain = "".join("a" if unicodedata.category(char)[0] in "LNZ" else char for char in text)
     return plain.isascii() and plain.isprintable() and re.fullmatch(pattern, plain) is not None
-
-
-def _is_word(text: str) -> bool:
-    return text.replace("-", "").isalnum()
 
 
 @error("IS223", _ROLE_TAGS)

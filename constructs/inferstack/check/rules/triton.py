@@ -175,8 +175,8 @@ def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Problem]:
 
     Nothing else brings the models into the container.
     """
-    for placed in _with_own_block(spec):
-        if archive_of(placed) is None:
+    for placed in containers(spec):
+        if own_block(placed.container) is not None and archive_of(placed) is None:
             fix = f"{_how_to_get_one(placed)}, the URL for the archive that `inferstack package` makes"
             yield Problem(placed.path, "the container has no URL for the archive of its Triton models", fix)
 
@@ -226,7 +226,3 @@ def _loading(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
         for loader in placed.loaders:
             if len(placed.loaders) == 1 or own_block(loader.container) is not None or is_triton(loader.image):
                 yield loader, placed.block
-
-
-def _with_own_block(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    return (placed for placed in containers(spec) if own_block(placed.container) is not None)

@@ -50,7 +50,7 @@ def unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[P
 def _of_unknown_key(document: Document, path: SpecPath, key: str, block: JsonSchema) -> tuple[str, str]:
     message = f"unknown key `{key}` in {named(path)}"
     if _is_api_only_key(block.get("title", ""), snake(key)):
-        message = f"`{key}` cannot be deployed: {_why_not(snake(key))}"
+        message = f"`{key}` cannot be deployed: {_DISCONTINUED.get(snake(key), NOT_YET)}"
     return message, _instead_of(document, path, key, block)
 
 
@@ -110,7 +110,7 @@ def missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Pr
 
 
 def _shape(schema: JsonSchema) -> str:
-    """What a list or a block holds at least, since its name alone does not tell; empty for another value."""
+    """What a list or a block must hold, since its name alone does not say it; empty for another value."""
     block = resolved(schema)
     if "items" in block:
         needed = resolved(block["items"]).get("required", ())
@@ -280,11 +280,6 @@ _DISCONTINUED = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/ei.html
     "accelerator_type": "AWS ended Elastic Inference in 2024",
 }
-
-
-def _why_not(key: str) -> str:
-    """Why a key that only the API has cannot be deployed."""
-    return _DISCONTINUED.get(key, NOT_YET)
 
 
 def _is_api_only_key(block: str, key: str) -> bool:

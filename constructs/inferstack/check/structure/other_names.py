@@ -56,7 +56,7 @@ OTHER_KINDS = {
     **dict.fromkeys(
         ("serverless", "serverless-inference"), f"{_ONE_MODEL}, and `serverless_config` in the `variant`"
     ),
-    **dict.fromkeys(("shadow", "shadow-test"), f"{_ONE_MODEL}, and `shadow_variants` beside `variant`"),
+    **dict.fromkeys(("shadow", "shadow-test"), f"{_ONE_MODEL}, and `shadow_variants` next to `variant`"),
     **dict.fromkeys(
         ("ab", "a/b", "ab-test", "multi-variant"), f"{_ONE_MODEL}, and `variants` instead of `variant`"
     ),
@@ -73,7 +73,7 @@ OTHER_KINDS = {
 }
 """What to write instead of what people call an endpoint, where AWS has no kind of that name."""
 
-_NO_NAME = "remove it: {} are not named, so that an update can create the new one beside the old one"
+_NO_NAME = "remove it: {} are not named, so that an update can create the new one alongside the old one"
 _NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
 _NO_CONFIG_NAME = _NO_NAME.format("endpoint configurations")
 _ITS_KEY = "remove it: its name is the key it is written under"
@@ -100,7 +100,7 @@ _NOT_DESCRIBED = "remove it: an alarm is described by its rule"
 _NO_ALARMS = "write `alarms: false` for no alarms, or `actions: []` for alarms that notify nobody"
 _NO_BAND = "remove it: there is no anomaly detection, each alarm is compared with its `threshold`"
 _STEPS = (
-    "steps go under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
+    "steps go under `step_policies`, next to `policies`: `{metric: …, threshold: …, adjustment_type: …, "
     "step_adjustments: […]}`"
 )
 _COPIES = "write `runtime_config: {copy_count: …}` in the component"

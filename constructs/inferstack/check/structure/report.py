@@ -168,7 +168,7 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
     branches = error.validator_value
     fitting = [i for i, branch in enumerate(branches) if accepts_type(branch, error.instance)]
     if not fitting:
-        wanted = listed([_branch_type(branch) for branch in branches], quote="")
+        wanted = listed([type_name(resolved(branch)["type"]) for branch in branches], quote="")
         message = f"{named(path)} must be {wanted}, found {describe(error.instance)}"
         blocks = [resolved(branch) for branch in branches]
         ways = chain(
@@ -205,10 +205,6 @@ OF_BLOCKS: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] =
     "not": _exclusive_keys,
 }
 """By the JSON Schema keyword that a block, or a choice of forms, breaks: what makes its problems."""
-
-
-def _branch_type(branch: JsonSchema) -> str:
-    return type_name(resolved(branch)["type"])
 
 
 # ---------------------------------------------------------------- the kind, which names the definition

@@ -158,7 +158,8 @@ def _names(block: JsonSchema) -> str:
 def _with_key(block: JsonSchema, found: str) -> str:
     """A text as the value of the one key of a block that it must belong to; empty if there is none."""
     keys = block.get("properties", {})
-    name = NAMED_BY.get(block.get("title", "")) or _only(list(keys))
+    only = next(iter(keys)) if len(keys) == 1 else None
+    name = NAMED_BY.get(block.get("title", ""), only)
     if name not in keys:
         return ""
     options = resolved(keys[name]).get("enum", [found])
@@ -180,10 +181,6 @@ _EMPTY_IN_VAIN = frozenset(
         "Triton",
     }
 )
-
-
-def _only(keys: list[str]) -> str | None:
-    return keys[0] if len(keys) == 1 else None
 
 
 def _home_of_list(block: JsonSchema, entry: object) -> str:

@@ -29,9 +29,7 @@ ARCHIVE_CODES = CodeTable()
 """What packing and looking into archives report, by code."""
 _error, _warning = ARCHIVE_CODES.error, ARCHIVE_CODES.warning
 
-POINTER = _error(
-    "IS989", "What goes into an archive must be the file itself, not a Git LFS pointer to it.", _LFS
-)
+POINTER = _error("IS989", "An archive must hold the files themselves, not Git LFS pointers to them.", _LFS)
 MISSING = _error(
     "IS990", "Files that go into an archive must exist. `package` needs them, `validate` does not.", _OWN
 )
@@ -49,7 +47,7 @@ NOT_AN_ARCHIVE = _error(
     "IS996", "A model archive must be a tar compressed with gzip, complete and undamaged.", _CONTAINER
 )
 STRAY_FOLDER = _error(
-    "IS997", "An archive cannot have folders that tools left beside those of the models.", _SERVE
+    "IS997", "An archive cannot have folders that tools left next to those of the models.", _SERVE
 )
 JUNK_INSIDE = _warning("IS998", "An archive should not have files that tools left behind.", _LAYOUT)
 

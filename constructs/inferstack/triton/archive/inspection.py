@@ -55,7 +55,7 @@ class Inspection(msgspec.Struct, frozen=True):
 
 
 def inspect_archive(archive: Path, progress: Progress = silent, *, multi_model: bool) -> Inspection:
-    """Reads an archive once, from start to end, and tells what it holds and what is wrong with its form.
+    """Reads an archive once, from start to end, and reports what it holds and what is wrong with its form.
 
     ``multi_model``: it is to be loaded as one of many. What is wrong with the models in it is left to the
     rules, which are given ``repository``. Never raises for what is wrong.
@@ -220,7 +220,7 @@ def _junk_problems(here: FilePlace, look: _Look) -> Iterator[Problem]:
     folders = {top for top in tops if why_junk(top) is not None and top in look.folders}
     stray = sorted(folders)
     if stray:
-        message = f"{_named(stray)} beside the models: the container takes a folder for a model"
+        message = f"{_named(stray)} next to the models: the container takes a folder for a model"
         fix = f"leave it out: tar --exclude={stray[0]}"
         yield Problem(here, message, fix, STRAY_FOLDER)
     rest = [path for path in look.junk if path.split("/")[0] not in folders]

@@ -57,7 +57,7 @@ _ANEW = "pack it again, or copy it once more if it came from elsewhere"
 
 
 class UnreadableError(Exception):
-    """The archive cannot be read any further; tells the user why, and what to do about it."""
+    """The archive cannot be read any further; says why, and what to do about it."""
 
     def __init__(self, why: str, fix: str = _ANEW) -> None:
         super().__init__(why)

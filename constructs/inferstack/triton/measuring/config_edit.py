@@ -51,12 +51,9 @@ def _with_field(text: str, name: str, new: str) -> str:
     starts = [*(start for start, _ in spans), len(text)]
     pieces = [text[end:start] for end, start in zip(ends, starts, strict=True)]
     first, *others = pieces
-    rest = "".join(_without_blank(it) for it in others)
+    # Of the blanks between two removed fields, one is enough.
+    rest = "".join(it if it.strip() else it[:1] for it in others)
     return f"{first}{new}{rest}" if new else f"{first.rstrip(' ')}{rest.lstrip(' ').removeprefix(chr(10))}"
-
-
-def _without_blank(piece: str) -> str:
-    return piece if piece.strip() else piece[:1]
 
 
 def _fields(text: str) -> Iterator[tuple[str, int, int]]:

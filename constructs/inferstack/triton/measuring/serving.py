@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -150,7 +149,9 @@ def serving(rehearsal: Rehearsal) -> Iterator[Serving]:
             [archive] = laid_out(host, rehearsal)
             yield _started(host, repository, archive, rehearsal.environment)
         finally:
-            _keep_log(host, rehearsal.log)
+            if rehearsal.log is not None:
+                with rehearsal.log.open("a", encoding="utf-8") as log:
+                    log.write(host.log())
 
 
 def _started(host: Host, repository: Repository, archive: LaidOut, environment: Mapping[str, str]) -> Serving:
@@ -187,9 +188,3 @@ def _start(host: Host, repository: Repository, archive: LaidOut, environment: Ma
     if loaded.status != _OK:
         raise RehearsalRefused(f"{repository.archive} does not load: {loaded.text}; `rehearse` says more")
     return repository.default_model
-
-
-def _keep_log(host: Host, file: Path | None) -> None:
-    if file is not None:
-        with file.open("a", encoding="utf-8") as log:
-            log.write(host.log())

@@ -1,7 +1,7 @@
 """Runs a server that nobody else on the network can reach, that sees nothing of the user's, and that vanishes
 with its user; and sends requests to it.
 
-A model's code is run by whoever rehearses it, and may be somebody else's. So the server has an environment,
+A rehearsal runs a model's code, which may be somebody else's. So the server has an environment,
 a network, processes and a root of its own: it can read the system's programs, its Python and the archives,
 write to an empty /tmp, and use no right of root's. It shares the machine's kernel, and the use of processors,
 memory and disk is not limited.

@@ -130,7 +130,7 @@ def _new_root(folder: Path, shown: Iterable[Path]) -> Path:
     _mount("tmpfs", root, "tmpfs", _NO_SETUID | _NO_DEVICES)
     # First, as the others may be in it.
     _bind(scratch, root / "tmp")
-    opt = (entry for entry in _entries(Path("/opt")) if entry.name != "ml")
+    opt = (entry for entry in sorted(Path("/opt").glob("*")) if entry.name != "ml")
     for path in (*map(Path, _SYSTEM), *(Path("/etc", name) for name in _OF_ETC), *opt, *shown):
         _show(path, root)
     _bind(folder, _below(root, folder))
@@ -169,10 +169,6 @@ def _bind(folder: Path, place: Path) -> None:
 
 def _below(root: Path, path: Path) -> Path:
     return root / str(path).lstrip("/")
-
-
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _make_devices(dev: Path) -> None:

@@ -302,13 +302,9 @@ def _answer(answer: Answer) -> Iterator[str]:
 
 
 def _tensor(tensor: Tensor) -> str:
-    first = ", ".join(_value(value) for value in tensor.first)
+    first = ", ".join(f"{it:.6g}" if isinstance(it, float) else repr(it) for it in tensor.first)
     more = ", …" if tensor.size > len(tensor.first) else ""
     return f"{tensor.name} {tensor.data_type} {list(tensor.shape)} = {first}{more}"
-
-
-def _value(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
 def _failure(failure: Failure, margin: str) -> Iterator[str]:

@@ -200,10 +200,10 @@ class _Visit(msgspec.Struct, frozen=True):
         models = tuple(self._models())
         steps = [f"loaded ({loaded.status})", "invoked"]
         for name, path, method, wanted in self._others():
-            reply = self.host.sagemaker.ask(method, path, headers=self._headers())
+            reply = self.host.sagemaker.ask(method, path, headers={_TARGET: archive})
             if reply.status != wanted:
-                told = failure(f"{name}: status {reply.status} instead of {wanted}", reply.text)
-                return ArchiveOutcome(archive, seconds, told, models, tuple(steps))
+                unexpected = failure(f"{name}: status {reply.status} instead of {wanted}", reply.text)
+                return ArchiveOutcome(archive, seconds, unexpected, models, tuple(steps))
             steps.append(f"{name} ({reply.status})")
         return ArchiveOutcome(archive, seconds, None, models, tuple(steps))
 
@@ -226,9 +226,6 @@ class _Visit(msgspec.Struct, frozen=True):
     @property
     def _path(self) -> str:
         return f"/models/{_hash(self.repository.archive)}"
-
-    def _headers(self) -> dict[str, str]:
-        return {_TARGET: self.repository.archive}
 
 
 def _hash(archive: str) -> str:

@@ -91,14 +91,10 @@ def _flow(model: TritonModel) -> dict[str, _Tensor]:
     for tensor in model.config.input:
         if tensor.name in tensors:
             tensors[tensor.name].ready = True
-    _spread(tensors)
-    return tensors
-
-
-def _spread(tensors: dict[str, _Tensor]) -> None:
     makers = [Maker(it, it.made_from, [name]) for name, it in tensors.items()]
-    for tensor in as_made(makers, [name for name, it in tensors.items() if it.ready]):
-        tensor.ready = True
+    for made in as_made(makers, [name for name, it in tensors.items() if it.ready]):
+        made.ready = True
+    return tensors
 
 
 class Maker(NamedTuple, Generic[T]):
@@ -231,7 +227,7 @@ def _how_to_use(name: str, unwritten: list[str]) -> str:
 def step_models_exist(repository: Repository, context: Context) -> Iterator[Problem]:
     """The models of an ensemble's steps must be in its archive.
 
-    Each has a folder of its own beside the ensemble's.
+    Each has a folder of its own next to the ensemble's.
     """
     names = [model.name for model in repository.models]
     for model in repository.models:
@@ -247,11 +243,11 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Prob
 def _how_to_add(repository: Repository, model: TritonModel) -> str:
     """How to get the models of an ensemble into its archive, where it is alone."""
     if model.folder is None:
-        return "declare it beside the ensemble"
+        return "declare it next to the ensemble"
     folder = model.folder.parent / repository.archive.removesuffix(ARCHIVE_SUFFIX)
     if folder != model.folder:
-        return "put its folder beside the ensemble's"
-    return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"
+        return "put its folder next to the ensemble's"
+    return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps next to it"
 
 
 @error("IS957", MANAGER)

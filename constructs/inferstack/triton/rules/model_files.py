@@ -28,7 +28,7 @@ TENSORRT: dict[Release, tuple[int, int]] = {
     (24, 9): (10, 4),
     (25, 4): (10, 9),
 }
-"""Major and minor version of TensorRT in images, as far as the server's repository tells them for a release:
+"""Major and minor version of TensorRT in images, as far as the server's repository names them for a release:
 in the table of TensorRT-LLM images (docs/introduction/compatibility.md), or in the Dockerfile for Windows."""
 _MAJOR_AFTERWARDS = 10
 
@@ -104,7 +104,7 @@ def _typed(
     kind = enum_name(tensor, "data_type")
     if found.data_type is not None and kind not in ("TYPE_INVALID", f"TYPE_{found.data_type}"):
         message = f"`{tensor.name}` is {kind}, but TYPE_{found.data_type} in {path}"
-        fix = f"write `data_type: TYPE_{found.data_type}`, or convert it in a model beside this one"
+        fix = f"write `data_type: TYPE_{found.data_type}`, or convert it in a model next to this one"
         yield Problem(at(model, *place, "data_type"), message, fix)
     if found.shape is not None and _shapes_count(model, place, tensor):
         yield from _shaped(model, path, place, tensor, found.shape)
@@ -163,8 +163,8 @@ def engines_fit_the_image(model: TritonModel, context: Context) -> Iterator[Prob
         wanted = TENSORRT.get(release, ()) or _major_of(release)
         if found is None or found[: len(wanted)] == wanted:
             continue
-        built = ".".join(map(str, found[:3]))
-        message = f"{path} was built by TensorRT {built}, but the image should have {_version(wanted)}"
+        built, expected = (".".join(map(str, parts)) for parts in (found[:3], wanted))
+        message = f"{path} was built by TensorRT {built}, but the image should have {expected}"
         fix = (
             "build it in NVIDIA's Triton or TensorRT image of the same release; "
             "ignore IS785 if it was built to run on other versions"
@@ -175,10 +175,6 @@ def engines_fit_the_image(model: TritonModel, context: Context) -> Iterator[Prob
 def _major_of(release: Release) -> tuple[int, ...]:
     """The major version in an image without a row; nothing where even that is unclear."""
     return (_MAJOR_AFTERWARDS,) if release > max(TENSORRT) else ()
-
-
-def _version(parts: Sequence[int]) -> str:
-    return ".".join(map(str, parts))
 
 
 @warning("IS795", _WITHOUT_TENSORFLOW)

@@ -41,7 +41,7 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Problem]:
 def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Problem]:
     """The backend should be named in a model's configuration, not by the end of its name.
 
-    If nothing else tells, Triton takes what follows the first dot of the name, even a version number.
+    If nothing else names it, Triton takes what follows the first dot of the name, even a version number.
     """
     chosen = model.chosen
     if model.is_ensemble or not chosen.by_name or not model.complete:

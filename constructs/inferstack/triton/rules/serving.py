@@ -41,11 +41,9 @@ def one_model_answers(repository: Repository, context: Context) -> Iterator[Prob
         what = f"{len(ensembles)} ensembles" if ensembles else f"{len(names)} models and no ensemble"
         message = f"{repository.archive} has {what} ({listed(ensembles or names, last='and')})"
         fix = "put each into an archive of its own, or join them in one ensemble"
-        yield Problem(_models_place(repository), message, fix)
-
-
-def _models_place(repository: Repository) -> tuple[str | int, ...]:
-    return (*repository.source, "models") if repository.source[-1:] != ("repository",) else repository.source
+        in_folder = repository.source[-1:] == ("repository",)
+        place = repository.source if in_folder else (*repository.source, "models")
+        yield Problem(place, message, fix)
 
 
 @error("IS915", _FRONT_END)
@@ -132,11 +130,11 @@ def several_answers_need_an_endpoint(repository: Repository, context: Context) -
     """
     if not repository.multi_model and not context.environment_path:
         fix = f"set {INFERENCE_TYPE} to {listed(GENERATING)} in the container's environment"
-        yield from _often(repository, context, "a container refuses its requests unless told otherwise", fix)
+        yield from _often(repository, context, "a container refuses its requests by default", fix)
 
 
 def _often(repository: Repository, context: Context, why: str, fix: str) -> Iterator[Problem]:
-    """The decoupled models among the one that answers and those of its steps."""
+    """The decoupled models among the answering model and those of its steps."""
     model = served(repository, context)
     if model is None:
         return

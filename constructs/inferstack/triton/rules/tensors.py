@@ -86,9 +86,9 @@ def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator
         shape, dims = tensor.reshape.shape, tensor.dims
         if not shape and model.config.max_batch_size == 0:
             message = f"`reshape` of `{tensor.name}` is empty, but {model.name} does not batch"
-            one = "write `shape: [1]`, or set `max_batch_size`"
-            more = f"remove it, or write a shape with the elements of `dims` {list(dims)}"
-            yield Problem(place, message, one if _pieces(dims) == [1] else more)
+            scalar = "write `shape: [1]`, or set `max_batch_size`"
+            other = f"remove it, or write a shape with the elements of `dims` {list(dims)}"
+            yield Problem(place, message, scalar if _pieces(dims) == [1] else other)
         elif _pieces(shape) != _pieces(dims):
             message = f"`reshape` {list(shape)} of `{tensor.name}` does not match `dims` {list(dims)}"
             yield Problem(place, message, "make the products of the sizes equal, before and after each -1")

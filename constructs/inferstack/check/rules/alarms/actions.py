@@ -53,7 +53,7 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
 
 @error("IS810", _ACTIONS)
 def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
-    """What an alarm's actions call must be in the alarm's own region.
+    """The targets of an alarm's actions must be in the alarm's own region.
 
     PutMetricAlarm answers "Invalid region … specified. Only … is supported", and the same for a partition:
     https://github.com/cds-snc/notification-terraform/pull/128. A response plan has no region.

@@ -39,17 +39,17 @@ def rule_is_an_expression(spec: ModelSpec) -> Iterator[Problem]:
 
     It has functions on other alarms, words and parentheses; at most 100 alarms and 500 elements.
     """
-    for it in composite_alarms(spec):
-        path = (*it.path, "alarm_rule")
+    for alarm in composite_alarms(spec):
+        path = (*alarm.path, "alarm_rule")
         try:
-            parts = parsed_alarm_rule(it.block.alarm_rule)
+            parts = parsed_alarm_rule(alarm.block.alarm_rule)
         except AlarmRuleError as error:
             fix = "write it as in `ALARM(ModelLatency) AND NOT ALARM(CPUUtilization)`"
             yield Problem(path, f"the expression is wrong: {error}", fix)
             continue
-        children = {name for state in it.states for name in _children(spec, state.alarm)}
+        children = {name for state in alarm.states for name in _children(spec, state.alarm)}
         elements = sum(part not in ("AND", "OR", "NOT") for part in parts)
-        elements += sum(len(_children(spec, state.alarm)) - 1 for state in it.states)
+        elements += sum(len(_children(spec, state.alarm)) - 1 for state in alarm.states)
         if len(children) > _MOST_CHILDREN or elements > _MOST_ELEMENTS:
             message = f"the expression has {len(children)} alarms and {elements} elements"
             fix = (
@@ -66,17 +66,17 @@ def _children(spec: ModelSpec, name: str) -> list[object]:
 
 @error("IS124", OWN_FORMAT)
 def rule_names_alarms(spec: ModelSpec) -> Iterator[Problem]:
-    """The `alarm_rule` of a composite alarm must name alarms that there are.
+    """The `alarm_rule` of a composite alarm must name alarms that exist.
 
     By metric, by name or by key in this spec; any other alarm by its ARN.
     """
-    for it in composite_alarms(spec):
-        for name in dict.fromkeys(state.alarm for state in it.states):
+    for alarm in composite_alarms(spec):
+        for name in dict.fromkeys(state.alarm for state in alarm.states):
             if not _children(spec, name):
                 known = list(alarms_by_name(spec))
                 rest = f"it has {likest(name, known)}" if known else "it has none"
                 fix = f"{did_you_mean_then(name, known, rest)}; an alarm of another stack is named by its ARN"
-                yield Problem((*it.path, "alarm_rule"), f"the spec has no alarm `{name}`", fix)
+                yield Problem((*alarm.path, "alarm_rule"), f"the spec has no alarm `{name}`", fix)
 
 
 @error("IS144", _PAGE)
@@ -116,13 +116,13 @@ def composites_notify(spec: ModelSpec) -> Iterator[Problem]:
 
 def _actions_of_composites(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
     """Each action of a composite alarm; where it has none of its own, those of all alarms are its actions."""
-    for it in composite_alarms(spec):
+    for alarm in composite_alarms(spec):
         for key in ACTION_KEYS:
-            own = getattr(it.block, key)
+            own = getattr(alarm.block, key)
             if own is None:
-                yield from ((it.path, arn) for arn in getattr(alarms_block(spec), key))
+                yield from ((alarm.path, arn) for arn in getattr(alarms_block(spec), key))
             else:
-                yield from (((*it.path, key, index), arn) for index, arn in enumerate(own))
+                yield from (((*alarm.path, key, index), arn) for index, arn in enumerate(own))
 
 
 @error("IS294", ALARM_PAGE)

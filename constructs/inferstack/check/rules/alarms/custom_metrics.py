@@ -195,7 +195,7 @@ _WORDS = frozenset(
 
 @warning("IS817", _MATH)
 def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Problem]:
-    """An expression should use only metrics that are defined beside it.
+    """An expression should use only metrics that are defined in the same list.
 
     Metrics are used by their ids. What CloudWatch does with another name is not documented.
     """
@@ -204,7 +204,7 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Problem]:
         for index, query in enumerate(queries):
             for name in _names(query.expression or ""):
                 if name not in ids and not any(map(is_opaque, ids)):
-                    message = f"`{query.id}` uses `{name}`, but no metric beside it has that `id`"
+                    message = f"`{query.id}` uses `{name}`, but no entry of `metrics` has that `id`"
                     others = [it for it in ids if it != query.id]
                     fix = choose(name, others) if others else f"add the metric that `{name}` stands for"
                     yield Problem((*path, index, "expression"), message, fix)
@@ -291,7 +291,7 @@ def metric_is_whole(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _may_be_sagemakers(watched: Watching) -> bool:
-    """Whether a metric is named like one of SageMaker's, and has no namespace to tell whose it is."""
+    """Whether a metric is named like one of SageMaker's, and has no namespace that says whose it is."""
     return watched.namespace is None and bool(metrics.find(watched.metric_name or ""))
 
 
@@ -334,10 +334,7 @@ def expression_can_be_watched(spec: ModelSpec) -> Iterator[Problem]:
                 where = (*path, "metrics")
                 yield Problem(where, f"there are {count} {what}", f"at most {_MOST} are allowed")
         for index, query in enumerate(queries):
-            yield from _search((*path, "metrics", index, "expression"), query)
-
-
-def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Problem]:
-    if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
-        fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
-        yield Problem(path, f"`{query.id}` searches for metrics, which alarms cannot do", fix)
+            if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
+                message = f"`{query.id}` searches for metrics, which alarms cannot do"
+                fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
+                yield Problem((*path, "metrics", index, "expression"), message, fix)

@@ -92,14 +92,15 @@ def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Problem]:
 
     Only then does it replace the default alarm or policy on the same metric, and roll back updates.
     """
-    for it in spelt_out(spec):
-        part = _publisher(spec, it)
-        if it.chosen_by is not None and part is not None:
-            message = f"{it.name} is a metric of this endpoint, but is spelled out like a custom metric"
-            where = "" if it.path == it.chosen_by else " in the policy itself"
-            which = _chosen(spec, part) if it.follows is None else ""
-            fix = f"write `metric: {it.name}`{which}{where} instead"
-            yield Problem((*it.path, "metric_name"), message, INSTEAD_OF_A_TARGET if _is_held(it) else fix)
+    for metric in spelt_out(spec):
+        part = _publisher(spec, metric)
+        if metric.chosen_by is not None and part is not None:
+            message = f"{metric.name} is a metric of this endpoint, but is spelled out like a custom metric"
+            where = "" if metric.path == metric.chosen_by else " in the policy itself"
+            which = _chosen(spec, part) if metric.follows is None else ""
+            fix = f"write `metric: {metric.name}`{which}{where} instead"
+            fix = INSTEAD_OF_A_TARGET if _is_held(metric) else fix
+            yield Problem((*metric.path, "metric_name"), message, fix)
 
 
 def _is_held(found: SpeltOut) -> bool:
@@ -131,13 +132,13 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Problem]:
 
     Case and slashes matter in namespaces.
     """
-    for it in spelt_out(spec):
-        right = sorted({metric.namespace for metric in it.known})
-        if it.namespace in (right or metrics.namespaces()):
+    for metric in spelt_out(spec):
+        right = sorted({known.namespace for known in metric.known})
+        if metric.namespace in (right or metrics.namespaces()):
             continue
-        fix = f"write {listed(right)}" if right else did_you_mean(it.namespace, metrics.namespaces())
-        message = f'{it.name} is not published in the namespace "{it.namespace}"'
-        yield Problem((*it.path, "namespace"), message, fix)
+        fix = f"write {listed(right)}" if right else did_you_mean(metric.namespace, metrics.namespaces())
+        message = f'{metric.name} is not published in the namespace "{metric.namespace}"'
+        yield Problem((*metric.path, "namespace"), message, fix)
 
 
 @warning("IS845", METRICS_PAGE)
@@ -147,14 +148,14 @@ def metric_is_there(spec: ModelSpec) -> Iterator[Problem]:
     An alarm on a metric that nobody publishes never leaves INSUFFICIENT_DATA.
     """
     here = metrics.names(hosting_of(spec))
-    for it in spelt_out(spec):
-        where = (*it.path, "metric_name")
-        if not it.known:
-            message = f"SageMaker publishes no metric `{it.name}` for endpoints"
-            yield Problem(where, message, choose(it.name, here))
-        elif _never_here(spec, it):
+    for metric in spelt_out(spec):
+        where = (*metric.path, "metric_name")
+        if not metric.known:
+            message = f"SageMaker publishes no metric `{metric.name}` for endpoints"
+            yield Problem(where, message, choose(metric.name, here))
+        elif _never_here(spec, metric):
             fix = f"available here: {listed(here)}"
-            yield Problem(where, f"this kind of endpoint publishes no {it.name}", fix)
+            yield Problem(where, f"this kind of endpoint publishes no {metric.name}", fix)
 
 
 def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
@@ -169,27 +170,24 @@ def dimensions_are_whole(spec: ModelSpec) -> Iterator[Problem]:
 
     CloudWatch does not aggregate: with fewer dimensions it is another metric, which has no data.
     """
-    for it in spelt_out(spec):
-        found = frozenset(it.dimensions)
-        wanted = [names for names in _dimensions(it.known) if found < frozenset(names)]
-        whole = any(found >= frozenset(names) for names in _dimensions(it.known))
-        if wanted and not whole and not _never_here(spec, it):
-            has = f"only {listed(list(it.dimensions), last='and')}" if found else "none of them"
+    for metric in spelt_out(spec):
+        found = frozenset(metric.dimensions)
+        wanted = [names for names in _dimensions(metric.known) if found < frozenset(names)]
+        whole = any(found >= frozenset(names) for names in _dimensions(metric.known))
+        if wanted and not whole and not _never_here(spec, metric):
+            has = f"only {listed(list(metric.dimensions), last='and')}" if found else "none of them"
             ways = ", or with ".join(listed(names, last="and") for names in wanted)
-            message = f"{it.name} is published with {ways}, but here it has {has}"
-            fix = f"write all of its `dimensions`{_or_the_name(it)}"
-            yield Problem((*it.path, "metric_name"), message, fix)
-        for name, value, fix in _unknown(spec, it.dimensions):
+            message = f"{metric.name} is published with {ways}, but here it has {has}"
+            or_name = "" if metric.chosen_by is None else f", or write `metric: {metric.name}` instead"
+            fix = f"write all of its `dimensions`{or_name}"
+            yield Problem((*metric.path, "metric_name"), message, fix)
+        for name, value, fix in _unknown(spec, metric.dimensions):
             message = f'{name} is "{value}", which this spec does not have'
-            yield Problem((*it.path, "dimensions"), message, fix)
+            yield Problem((*metric.path, "dimensions"), message, fix)
 
 
 def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(metrics.DIMENSION_NAMES[it.dimensions] for it in known))
-
-
-def _or_the_name(found: SpeltOut) -> str:
-    return "" if found.chosen_by is None else f", or write `metric: {found.name}` instead"
 
 
 def _unknown(spec: ModelSpec, dimensions: dict[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -101,17 +101,18 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
 
     A sum over devices is at most 100 times their number; some metrics are shares, at most 1.
     """
-    for it in _compared(spec):
-        metric, threshold = it.metric, it.watched.threshold
-        known = it.on_types or metric.per_device is None
-        if metric.most is None or not known or adds_up(it.watched.statistic):
+    for compared in _compared(spec):
+        metric, threshold = compared.metric, compared.watched.threshold
+        known = compared.on_types or metric.per_device is None
+        if metric.most is None or not known or adds_up(compared.watched.statistic):
             # It has no maximum, or the number of devices that it sums over is not known.
             continue
-        most = metric.most * max(map(max, it.on_types), default=1)
+        most = metric.most * max(map(max, compared.on_types), default=1)
         if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
             message = f"{metric.name} is between 0 and {most} here, but the threshold is {threshold}"
             share = '"90 %"' if is_utilization(metric) else "0.9"
-            yield Problem((*it.path, "threshold"), message, f"write a share of the total, such as {share}")
+            fix = f"write a share of the total, such as {share}"
+            yield Problem((*compared.path, "threshold"), message, fix)
 
 
 @warning("IS805", METRICS_PAGE)
@@ -120,13 +121,13 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
 
     A threshold of 90 on four GPUs is 22.5 % of them.
     """
-    for it in _compared(spec):
-        devices = max((preferred for preferred, *_ in it.on_types), default=1)
-        match it.watched.threshold:
+    for compared in _compared(spec):
+        devices = max((preferred for preferred, *_ in compared.on_types), default=1)
+        match compared.watched.threshold:
             case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
-                all_of_it = absolute_threshold(f"{bare} %", it.metric, devices)
+                all_of_it = absolute_threshold(f"{bare} %", compared.metric, devices)
                 fix = f'for {bare} % of the total, which is {all_of_it}, write "{bare} %"'
-                yield Problem((*it.path, "threshold"), as_sum(bare, it.metric, devices), fix)
+                yield Problem((*compared.path, "threshold"), as_sum(bare, compared.metric, devices), fix)
 
 
 @warning("IS816", METRICS_PAGE)
@@ -135,13 +136,13 @@ def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
 
     An alarm below 0.5 % finds what is idle; one above 0.5 % goes off at the first request.
     """
-    for it in _compared(spec):
-        threshold = it.watched.threshold
+    for compared in _compared(spec):
+        threshold = compared.watched.threshold
         bare = isinstance(threshold, int | float) and 0 < threshold < 1
-        if bare and it.metric.unit == "Percent" and not evaluation(it.watched).looks_down:
-            message = f"{it.watched.metric} is in percent, but the threshold is {threshold} out of 100"
+        if bare and compared.metric.unit == "Percent" and not evaluation(compared.watched).looks_down:
+            message = f"{compared.watched.metric} is in percent, but the threshold is {threshold} out of 100"
             fix = f'write "{float(threshold) * 100:g} %" if you meant a fraction'
-            yield Problem((*it.path, "threshold"), message, fix)
+            yield Problem((*compared.path, "threshold"), message, fix)
 
 
 def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]]:
@@ -171,12 +172,12 @@ def shares_can_be_counted(spec: ModelSpec) -> Iterator[Problem]:
     """
     if all(instances.find(name) is not None for name in _preferred(spec)):
         return
-    for it in (*_in_alarms(spec), *_in_steps(spec)):
-        preferred, *_ = instance_types(it.variant)
-        if it.devices is None and _may_be_a_type(preferred) and _is_share(it.threshold, it.metric):
-            message = f"the number of {_word(it.metric)} of {preferred} is unknown"
-            fix = f"instead of {it.threshold} write the number that the sum is compared with: 100 for each"
-            yield Problem((*it.path, "threshold"), message, fix)
+    for total in (*_in_alarms(spec), *_in_steps(spec)):
+        preferred, *_ = instance_types(total.variant)
+        if total.devices is None and _may_be_a_type(preferred) and _is_share(total.threshold, total.metric):
+            message = f"the number of {_word(total.metric)} of {preferred} is unknown"
+            fix = f"instead of {total.threshold} write the number that the sum is compared with: 100 for each"
+            yield Problem((*total.path, "threshold"), message, fix)
 
 
 @warning("IS829", METRICS_PAGE)
@@ -185,16 +186,16 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Problem]:
 
     400 on four GPUs is 100 on one: there an alarm never goes off, and a policy never sees its target.
     """
-    for it in (*_in_alarms(spec), *_in_steps(spec), *_in_policies(spec)):
-        counts = devices_by_type(it.variant, it.metric)
+    for total in (*_in_alarms(spec), *_in_steps(spec), *_in_policies(spec)):
+        counts = devices_by_type(total.variant, total.metric)
         fewest, most = (choose(counts, key=lambda name: counts[name], default="") for choose in (min, max))
         if counts and counts[fewest] != counts[most]:
             message = (
-                f"{it.metric.name} is a sum over {counts[most]} {_word(it.metric)} on {most}, "
+                f"{total.metric.name} is a sum over {counts[most]} {_word(total.metric)} on {most}, "
                 f"but over {counts[fewest]} on {fewest}"
             )
-            fix = f"choose types with equal numbers of {_word(it.metric)}, or a metric that is not a sum"
-            yield Problem((*it.path, "metric"), message, fix)
+            fix = f"choose types with equal numbers of {_word(total.metric)}, or a metric that is not a sum"
+            yield Problem((*total.path, "metric"), message, fix)
 
 
 def _preferred(spec: ModelSpec) -> Iterator[str]:

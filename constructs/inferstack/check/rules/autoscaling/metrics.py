@@ -12,7 +12,6 @@ from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.facts.scaling import WHAT, Scaled, metrics_of, named_policies, policies, steps
 from inferstack.facts.walk import hosting_of, hosts
 from inferstack.format.autoscaling import ScalingPolicy
-from inferstack.format.base import Number
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest, listed
@@ -179,7 +178,9 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
             message = f"{policy.metric} never gets above {most} here, but the target is {policy.target_value}"
             fix = f"write a number below {most}"
             if most == 1:
-                fix = f"write a share, such as 0.7{_as_share(policy.target_value)}"
+                percent = policy.target_value
+                meant = f"; {percent} % is {percent / 100:g}" if percent <= 100 else ""
+                fix = f"write a share, such as 0.7{meant}"
             if not most:
                 key = "metric"
                 message = f"{_without_gpu(scaled)} has no GPU, so {policy.metric} is not published"
@@ -253,10 +254,6 @@ def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy,
         for metric in metrics_of(spec, scaled, name if predefined is None else predefined.metric):
             if metric.most is not None:
                 yield path, scaled, policy, metric, metric.most
-
-
-def _as_share(percent: Number) -> str:
-    return f"; {percent} % is {percent / 100:g}" if percent <= 100 else ""
 
 
 def _devices(scaled: Scaled, metric: Metric) -> list[int]:

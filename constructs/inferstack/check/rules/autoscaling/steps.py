@@ -242,8 +242,8 @@ def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Problem]:
     With `ExactCapacity`, an adjustment is the new capacity.
     """
     for path, _, step in steps(spec):
-        for index, it in enumerate(step.step_adjustments):
-            number = it.scaling_adjustment
+        for index, adjustment in enumerate(step.step_adjustments):
+            number = adjustment.scaling_adjustment
             if step.adjustment_type == "ExactCapacity" and number < 0 and not is_opaque(number):
                 where = (*path, "step_adjustments", index, "scaling_adjustment")
                 fix = "write 0 or more, or `adjustment_type: ChangeInCapacity`"

@@ -112,14 +112,14 @@ def _taken(sort: str, name: str) -> tuple[str, ...]:
 @error("IS500", _TARGET)
 def minimum_and_maximum(spec: ModelSpec) -> Iterator[Problem]:
     """`min_capacity` cannot be above `max_capacity`."""
-    for it in scaled_parts(spec):
-        low, high = it.scaling.min_capacity, it.scaling.max_capacity
+    for scaled in scaled_parts(spec):
+        low, high = scaled.scaling.min_capacity, scaled.scaling.max_capacity
         if low > high:
             message = f"`min_capacity` is {low}, above the `max_capacity` of {high}"
             fix = f"raise `max_capacity` to {max(low, 1)} or more"
-            if high >= _least(spec, it):
+            if high >= _least(spec, scaled):
                 fix = f"swap them: `min_capacity: {high}` and `max_capacity: {low}`"
-            yield Problem((*it.path, "min_capacity"), message, fix)
+            yield Problem((*scaled.path, "min_capacity"), message, fix)
 
 
 def _least(spec: ModelSpec, it: Scaled) -> int:
@@ -133,17 +133,17 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Problem]:
 
     Everything else keeps at least one; nothing goes below zero.
     """
-    for it in scaled_parts(spec):
-        low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
+    for scaled in scaled_parts(spec):
+        low, high, least = scaled.scaling.min_capacity, scaled.scaling.max_capacity, _least(spec, scaled)
         if low < least:
             to_zero = "; 0 needs an asynchronous endpoint or inference components"
-            fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCE_COUNT else ''}"
-            message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
-            yield Problem((*it.path, "min_capacity"), message, fix)
+            fix = f"write {least} or more{to_zero if low == 0 and scaled.dimension == INSTANCE_COUNT else ''}"
+            message = f"`min_capacity` of {WHAT[scaled.dimension]} is {low}"
+            yield Problem((*scaled.path, "min_capacity"), message, fix)
         # IS500 reports a maximum below the minimum.
         if high < 1 and low <= high:
-            message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
-            yield Problem((*it.path, "max_capacity"), message, "write 1 or more")
+            message = f"`max_capacity` of {WHAT[scaled.dimension]} is {high}"
+            yield Problem((*scaled.path, "max_capacity"), message, "write 1 or more")
 
 
 @error("IS503", OWN_FORMAT)
@@ -165,15 +165,15 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Problem]:
 
     Scaling corrects it right after the deployment.
     """
-    for it in scaled_parts(spec):
-        low, high = it.scaling.min_capacity, it.scaling.max_capacity
-        if it.start is None or low > high or high < 1 or it.start[1] < 1:
+    for scaled in scaled_parts(spec):
+        low, high = scaled.scaling.min_capacity, scaled.scaling.max_capacity
+        if scaled.start is None or low > high or high < 1 or scaled.start[1] < 1:
             continue
-        if not low <= it.start[1] <= high:
-            message = f"`{it.start[0][-1]}` is {it.start[1]}, but scaling goes from {low} to {high}"
+        if not low <= scaled.start[1] <= high:
+            message = f"`{scaled.start[0][-1]}` is {scaled.start[1]}, but scaling goes from {low} to {high}"
             least = max(low, 1)
             fits = f"{high}" if least == high else f"a number from {least} to {high}"
-            yield Problem(it.start[0], message, f"write {fits}, or change the limits")
+            yield Problem(scaled.start[0], message, f"write {fits}, or change the limits")
 
 
 @warning("IS505", _SCALING)
@@ -182,15 +182,15 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Problem]:
 
     Without either, the number of instances never changes.
     """
-    for it in scaled_parts(spec):
-        if not it.has_policies and built_in_policy(it) is None:
+    for scaled in scaled_parts(spec):
+        if not scaled.has_policies and built_in_policy(scaled) is None:
             message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
-            if is_async(spec) and built_in_step(it) is not None:
+            if is_async(spec) and built_in_step(scaled) is not None:
                 message = (
                     "`autoscaling` has no policies: requests start an instance, but nothing stops it again"
                 )
                 metric = "a metric such as ApproximateBacklogSizePerInstance"
-            yield Problem(it.path, message, f"add `policies:` with {metric} and a target")
+            yield Problem(scaled.path, message, f"add `policies:` with {metric} and a target")
 
 
 @warning("IS508", "user reports")
@@ -199,12 +199,13 @@ def t2_does_not_scale(spec: ModelSpec) -> Iterator[Problem]:
 
     RegisterScalableTarget was reported to answer "cannot register a variant with ml.t2.medium".
     """
-    for it in scaled_parts(spec):
-        types = () if it.dimension != INSTANCE_COUNT or it.variant is None else instance_types(it.variant)
-        for name in types:
+    for scaled in scaled_parts(spec):
+        if scaled.dimension != INSTANCE_COUNT or scaled.variant is None:
+            continue
+        for name in instance_types(scaled.variant):
             if name.startswith("ml.t2."):
                 message = f"AWS may refuse to scale a variant with {name}"
-                yield Problem(it.path, message, "choose a type of another family, such as ml.m5.large")
+                yield Problem(scaled.path, message, "choose a type of another family, such as ml.m5.large")
                 break
 
 
@@ -214,13 +215,13 @@ def capacity_comes_back(spec: ModelSpec) -> Iterator[Problem]:
 
     Otherwise the fleet stays at the largest size it ever reached.
     """
-    for it in scaled_parts(spec):
-        adds = it.scaling.policies or it.scaling.step_policies
-        removes = any(policy.disable_scale_in is not True for policy in it.scaling.policies)
-        if adds and not removes and not _shrinks(it.scaling):
+    for scaled in scaled_parts(spec):
+        adds = scaled.scaling.policies or scaled.scaling.step_policies
+        removes = any(policy.disable_scale_in is not True for policy in scaled.scaling.policies)
+        if adds and not removes and not _shrinks(scaled.scaling):
             message = "the policies add capacity, but nothing ever removes it"
             fix = "add a step policy with `LessThanThreshold` and a negative `scaling_adjustment`"
-            yield Problem(it.path, message, f"{fix}, or a policy that holds a metric at a target")
+            yield Problem(scaled.path, message, f"{fix}, or a policy that holds a metric at a target")
 
 
 def _shrinks(scaling: Autoscaling) -> bool:
@@ -240,11 +241,11 @@ def policies_differ(spec: ModelSpec) -> Iterator[Problem]:
     A second policy with the same name would replace the first.
     """
     doubled: set[SpecPath] = set()
-    for it in scaled_parts(spec):
-        for index, policy in enumerate(it.scaling.policies):
-            others = (other.metric for other in it.scaling.policies[:index])
+    for scaled in scaled_parts(spec):
+        for index, policy in enumerate(scaled.scaling.policies):
+            others = (other.metric for other in scaled.scaling.policies[:index])
             if policy.metric is not None and policy.metric in others:
-                doubled.add(path := (*it.path, "policies", index))
+                doubled.add(path := (*scaled.path, "policies", index))
                 message = f"two policies have the metric {policy.metric}"
                 yield Problem((*path, "metric"), message, "change or remove one of them")
     for same in same_names(spec):
@@ -288,14 +289,14 @@ def serverless_scaling(spec: ModelSpec) -> Iterator[Problem]:
 
     On-demand serverless scales by itself.
     """
-    for it in scaled_parts(spec):
-        serverless = None if it.variant is None else it.variant.serverless_config
-        if serverless is None or it.dimension != PROVISIONED_CONCURRENCY:
+    for scaled in scaled_parts(spec):
+        serverless = None if scaled.variant is None else scaled.variant.serverless_config
+        if serverless is None or scaled.dimension != PROVISIONED_CONCURRENCY:
             continue
         if serverless.provisioned_concurrency is None:
             fix = "add `provisioned_concurrency`, or remove `autoscaling`"
-            yield Problem(it.path, "there is no provisioned concurrency to scale", fix)
-        if it.scaling.max_capacity > serverless.max_concurrency:
-            most = serverless.max_concurrency
-            message = f"`max_capacity` is {it.scaling.max_capacity}, above the `max_concurrency` of {most}"
-            yield Problem((*it.path, "max_capacity"), message, f"write at most {most}")
+            yield Problem(scaled.path, "there is no provisioned concurrency to scale", fix)
+        high, most = scaled.scaling.max_capacity, serverless.max_concurrency
+        if high > most:
+            message = f"`max_capacity` is {high}, above the `max_concurrency` of {most}"
+            yield Problem((*scaled.path, "max_capacity"), message, f"write at most {most}")

@@ -76,20 +76,20 @@ def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     The container of its base loads it.
     """
-    for path, name, it, _ in _adapters(spec):
-        if it.container is None or it.container.artifact_url is None:
+    for path, name, adapter, _ in _adapters(spec):
+        if adapter.container is None or adapter.container.artifact_url is None:
             message = f"the adapter `{name}` has no files"
             yield Problem(path, message, "add `container: {artifact_url: s3://bucket/key}`")
-        if it.container is not None and it.container.image is not None:
+        if adapter.container is not None and adapter.container.image is not None:
             where = (*path, "container", "image")
             yield Problem(where, f"the adapter `{name}` has an image of its own", "remove `image`")
-        if it.container is not None and it.container.triton is not None:
+        if adapter.container is not None and adapter.container.triton is not None:
             yield Problem(
                 (*path, "container", "triton"),
                 f"the adapter `{name}` has Triton models of its own",
                 "remove `triton`: the container of its base loads the adapter",
             )
-        if it.model_name is not None:
+        if adapter.model_name is not None:
             fix = "remove `model_name`"
             yield Problem((*path, "model_name"), f"the adapter `{name}` has a model of its own", fix)
 
@@ -132,7 +132,9 @@ def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Pro
     without = {run.name for run in runs(spec) if run.container in off}
     for path, name, _, base in _adapters(spec):
         if base in without:
-            message = f"`{name}` is an adapter of `{base}`, whose LMI loads adapters only when told to"
+            message = (
+                f"`{name}` is an adapter of `{base}`, whose LMI container does not have adapters enabled"
+            )
             fix = f'write `{_ENABLE}: "true"` into the `environment` of `{base}`'
             yield Problem((*path, "base_inference_component_name"), message, fix)
 
@@ -172,8 +174,8 @@ def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     SageMaker's API requires it of every component, and makes no exception for adapters.
     """
-    for path, _, it, _ in _adapters(spec):
-        url = None if it.container is None else it.container.artifact_url
+    for path, _, adapter, _ in _adapters(spec):
+        url = None if adapter.container is None else adapter.container.artifact_url
         if url is not None and not is_opaque(url) and is_no_archive(url):
             fix = "pack the adapter's files into a tar.gz"
             message = f'"{url[:60]}" is not a `.tar.gz` archive'
@@ -191,6 +193,6 @@ def adapter_may_seem_to_fail(spec: InferenceComponentsSpec) -> Iterator[Problem]
     adapters = [(path, name) for path, name, _, _ in _adapters(spec)]
     for path, name in adapters[:1]:
         others = f" (and {len(adapters) - 1} more)" if len(adapters) > 1 else ""
-        message = f"users report that CloudFormation calls an adapter failed that was made: `{name}`{others}"
+        message = f"CloudFormation may report `{name}`{others} as failed although SageMaker has made it"
         fix = "deploy it to a test account first, then turn this off with `ignore`"
         yield Problem((*path, "base_inference_component_name"), message, fix)

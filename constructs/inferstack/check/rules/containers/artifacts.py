@@ -189,7 +189,7 @@ def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Problem]:
 MODEL_IN_ENVIRONMENT = frozenset(
     {"HF_MODEL_ID", "OPTION_MODEL_ID", "MODEL_ID", "SM_VLLM_MODEL", "MODEL_NAME"}
 )
-"""Variables that tell the published images where their model is."""
+"""Variables with which the published images find their model."""
 
 
 @warning("IS246", CONTAINER_PAGE)
@@ -204,8 +204,7 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
             continue
         # Triton's container loads what is in its folder, whatever the environment names.
         fetches = not is_triton(container.image)
-        told = fetches and MODEL_IN_ENVIRONMENT & placed.environment.keys()
-        if not told:
+        if not (fetches and MODEL_IN_ENVIRONMENT & placed.environment.keys()):
             message = f"the {container.image.framework} container has no model"
             variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
             yield Problem(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)

@@ -11,7 +11,7 @@ import msgspec
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.check.rules.base import API, GUIDE, error, warning
-from inferstack.endpoint.components import Component, Needs, room_of
+from inferstack.endpoint.components import Component, room_of
 from inferstack.endpoint.counts import Level
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_spec import components, fleets
@@ -51,11 +51,11 @@ class _Placement(msgspec.Struct, frozen=True):
 
 def _placements(spec: InferenceComponentsSpec) -> Iterator[_Placement]:
     for path, name, component in written_components(spec):
-        for below, it in specifications(path, component):
-            needs = it.compute_resource_requirements
+        for below, specification in specifications(path, component):
+            needs = specification.compute_resource_requirements
             if needs is None:
                 continue
-            for host in _hosts(spec, component, it):
+            for host in _hosts(spec, component, specification):
                 yield _Placement((*below, "compute_resource_requirements"), name, needs, host)
 
 
@@ -77,8 +77,8 @@ def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     SageMaker places copies by their memory: it is the only requirement that must be given.
     """
-    for path, name, it in whole_specifications(spec):
-        needs = it.compute_resource_requirements
+    for path, name, specification in whole_specifications(spec):
+        needs = specification.compute_resource_requirements
         if needs is None or needs.min_memory_required_in_mb is None:
             block, key = "compute_resource_requirements", "min_memory_required_in_mb"
             where, lacking = (path, block) if needs is None else ((*path, block), key)
@@ -93,8 +93,8 @@ def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     Both count memory of the host, in MB.
     """
     for path, _, component in written_components(spec):
-        for below, it in specifications(path, component):
-            needs = it.compute_resource_requirements
+        for below, specification in specifications(path, component):
+            needs = specification.compute_resource_requirements
             if needs is None:
                 continue
             low, high = needs.min_memory_required_in_mb, needs.max_memory_required_in_mb
@@ -110,17 +110,18 @@ def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     A copy never spans instances.
     """
-    for it in _placements(spec):
-        wanted, there = it.needs.number_of_accelerator_devices_required, it.host.accelerator_devices
+    for copy in _placements(spec):
+        host, wanted = copy.host, copy.needs.number_of_accelerator_devices_required
+        there = host.accelerator_devices
         if wanted is not None and wanted > there:
             has = str(there) if there else "none"
-            message = f"a copy of `{it.name}` needs {wanted} accelerators, but {it.host.name} has {has}"
+            message = f"a copy of `{copy.name}` needs {wanted} accelerators, but {host.name} has {has}"
             fix = (
                 f"write at most {there}, or choose a larger instance type"
                 if there
                 else "remove it, or choose a type with accelerators"
             )
-            yield Problem((*it.path, "number_of_accelerator_devices_required"), message, fix)
+            yield Problem((*copy.path, "number_of_accelerator_devices_required"), message, fix)
 
 
 @error("IS413", _REQUIREMENTS)
@@ -129,12 +130,12 @@ def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     A copy never spans instances.
     """
-    for it in _placements(spec):
-        wanted = it.needs.number_of_cpu_cores_required
-        if wanted is not None and wanted > it.host.vcpus:
-            message = f"a copy of `{it.name}` needs {wanted} vCPUs, but {it.host.name} has {it.host.vcpus}"
-            fix = f"write at most {it.host.vcpus}, or choose a larger type"
-            yield Problem((*it.path, "number_of_cpu_cores_required"), message, fix)
+    for copy in _placements(spec):
+        host, wanted = copy.host, copy.needs.number_of_cpu_cores_required
+        if wanted is not None and wanted > host.vcpus:
+            message = f"a copy of `{copy.name}` needs {wanted} vCPUs, but {host.name} has {host.vcpus}"
+            fix = f"write at most {host.vcpus}, or choose a larger type"
+            yield Problem((*copy.path, "number_of_cpu_cores_required"), message, fix)
 
 
 @error("IS414", _REQUIREMENTS)
@@ -143,12 +144,12 @@ def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     A copy never spans instances. The host's memory counts, not the GPU's.
     """
-    for it in _placements(spec):
-        wanted = it.needs.min_memory_required_in_mb
-        if wanted is not None and wanted > it.host.memory_mib:
-            message = f"a copy of `{it.name}` needs {wanted} MB, but {it.host.name} has {it.host.memory_mib}"
-            fix = f"write at most {it.host.memory_mib}, or choose a larger type"
-            yield Problem((*it.path, "min_memory_required_in_mb"), message, fix)
+    for copy in _placements(spec):
+        host, wanted = copy.host, copy.needs.min_memory_required_in_mb
+        if wanted is not None and wanted > host.memory_mib:
+            message = f"a copy of `{copy.name}` needs {wanted} MB, but {host.name} has {host.memory_mib}"
+            fix = f"write at most {host.memory_mib}, or choose a larger type"
+            yield Problem((*copy.path, "min_memory_required_in_mb"), message, fix)
 
 
 @warning("IS415", "user reports")
@@ -157,12 +158,13 @@ def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
     How much the host keeps is not documented; a tenth is a guess on the small side.
     """
-    for it in _placements(spec):
-        wanted, usable = it.needs.min_memory_required_in_mb, int(it.host.memory_mib * _USABLE_MEMORY)
-        if wanted is not None and usable < wanted <= it.host.memory_mib:
-            message = f"a copy of `{it.name}` needs {wanted} of the {it.host.memory_mib} MB of {it.host.name}"
+    for copy in _placements(spec):
+        host, wanted = copy.host, copy.needs.min_memory_required_in_mb
+        usable = int(host.memory_mib * _USABLE_MEMORY)
+        if wanted is not None and usable < wanted <= host.memory_mib:
+            message = f"a copy of `{copy.name}` needs {wanted} of the {host.memory_mib} MB of {host.name}"
             fix = f"write less than {usable}, which leaves the host a tenth"
-            yield Problem((*it.path, "min_memory_required_in_mb"), message, fix)
+            yield Problem((*copy.path, "min_memory_required_in_mb"), message, fix)
 
 
 class _Hosted(msgspec.Struct, frozen=True):
@@ -180,12 +182,9 @@ class _Hosted(msgspec.Struct, frozen=True):
 
         Components of which no copy fits are left out: they are reported separately.
         """
-        fitting = [it for it in self._reserving if it[1].accelerators <= self.host.accelerator_devices]
-        return sum(needs.accelerators * (it.copies.at(level) or 0) for it, needs in fitting)
-
-    @property
-    def _reserving(self) -> Iterator[tuple[Component, Needs]]:
-        return ((it, it.needs) for it in self.components if it.needs is not None)
+        most = self.host.accelerator_devices
+        copies = ((it.copies.at(level) or 0, it.needs) for it in self.components if it.needs is not None)
+        return sum(count * needs.accelerators for count, needs in copies if needs.accelerators <= most)
 
     def alone(self, component: Component) -> int:
         """How many copies of a component fit on one instance that has nothing else."""
@@ -235,14 +234,11 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
         count = _too_few(hosted)
         if count is not None:
             needed = hosted.accelerators("start")
-            message = f"the initial copies need {needed:g} accelerators, but {_there(hosted, count)}"
+            instances_have = f"{count} x {hosted.host.name} {'has' if count == 1 else 'have'}"
+            there = count * hosted.host.accelerator_devices
+            message = f"the initial copies need {needed:g} accelerators, but {instances_have} {there}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
             yield Problem((*hosted.path, "initial_instance_count"), message, fix)
-
-
-def _there(hosted: _Hosted, count: int) -> str:
-    has = "has" if count == 1 else "have"
-    return f"{count} x {hosted.host.name} {has} {count * hosted.host.accelerator_devices}"
 
 
 def _too_few(hosted: _Hosted) -> int | None:
@@ -258,7 +254,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Proble
     """Each of the initial copies should fit into the space that the ones before it leave.
 
     SageMaker does not spread a copy over instances. Tried with accelerators, vCPUs and memory, on the
-    instances that SageMaker may add for them, too; `inferstack review` draws the same placement.
+    instances that SageMaker may add for them, too; `inferstack review` draws the same copy.
     """
     for hosted in _hosted(spec):
         lack = hosted.fleet.shortage("start")
@@ -304,6 +300,7 @@ def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     for hosted in _hosted(spec):
         lack = hosted.fleet.shortage("max")
         if lack is not None and len(hosted.components) > 1 and hosted.fleet.shortage("start") is None:
-            message = f"no room for {lack.copies} at most: {lack.needed} x {hosted.host.name} are needed"
+            message = f"no room for {lack.copies} at maximum capacity"
+            needed = f"{lack.needed} x {hosted.host.name} are needed, {lack.instances} allowed"
             fix = f"let the fleet grow with {hosted.limit}, or ignore IS423 if they never peak together"
-            yield Problem(hosted.path, f"{message}, {lack.instances} allowed", fix)
+            yield Problem(hosted.path, f"{message}: {needed}", fix)

@@ -145,13 +145,13 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Problem
     """
     for placed in containers(spec):
         for name in _GPUS_OF_ONE_MODEL:
-            said = placed.environment.get(name, "")
-            if not (said.isascii() and said.isdecimal()):
+            value = placed.environment.get(name, "")
+            if not (value.isascii() and value.isdecimal()):
                 continue
             for what, there in _gpus(spec, placed):
-                if int(said) > there:
+                if int(value) > there:
                     message = (
-                        f"`{name}` is {said[:20]}, but {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
+                        f"`{name}` is {value[:20]}, but {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
                     )
                     fix = f'write "{there:g}" or less, or give the model more GPUs'
                     yield Problem((*placed.path, "environment", name), message, fix)

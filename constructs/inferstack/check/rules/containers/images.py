@@ -239,7 +239,7 @@ def triton_runs_triton(spec: ModelSpec) -> Iterator[Problem]:
 def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Problem]:
     """A Triton model repository needs a Triton image, and the image's name should show that it is one.
 
-    A custom image may be built on Triton, but its name does not tell.
+    A custom image may be built on Triton without a name that says so.
     """
     for placed in _must_be_triton(spec):
         image = placed.image

@@ -17,7 +17,6 @@ from inferstack.facts.walk import (
     variants,
     whole_specifications,
 )
-from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.format.model import VpcConfig
 from inferstack.format.variant import ManagedInstanceScaling
@@ -125,7 +124,7 @@ def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def container_and_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A component should run either a `container` or a model.
 
-    AWS's examples have both beside each other, and no page says which one runs.
+    AWS's examples have both, and no page says which one runs.
     """
     for path, _, it in whole_specifications(spec):
         if it.container is not None and it.model_name is not None:
@@ -217,16 +216,12 @@ def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Prob
     https://github.com/hashicorp/terraform-provider-aws/pull/48894
     """
     for path, _, component in components(spec):
-        fleet = _fleet(spec, component)
+        fleet = [name for it in component_variants(spec, component) for name in instance_types(it)]
         for index, it in enumerate(component.specifications or ()):
             if fleet and it.instance_type not in fleet:
                 where = (*path, "specifications", index, "instance_type")
                 message = f"the variant has no {it.instance_type}"
                 yield Problem(where, message, f"it has {listed(fleet, last='and', quote='')}")
-
-
-def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list[str]:
-    return [name for variant in component_variants(spec, component) for name in instance_types(variant)]
 
 
 @warning("IS450", _TYPE)
@@ -244,7 +239,7 @@ def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
 @warning("IS451", "user reports")
 def fleet_can_be_empty_there(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """A fleet of inference components should not go to zero instances where that was refused.
+    """A fleet of inference components should not go to zero instances in a region that has refused it.
 
     In eu-west-3 SageMaker refused a minimum of 0 that it took in us-east-1; AWS lists no regions:
     https://github.com/stdapi-ai/stdapi.ai/issues/43

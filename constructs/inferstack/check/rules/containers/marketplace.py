@@ -79,7 +79,7 @@ def _buckets(spec: ModelSpec) -> Iterator[tuple[SpecPath, re.Match[str]]]:
 def _how_to_accept(key: str) -> str:
     written = "`model_access_config: {accept_eula: true}`"
     if key == "s3_uri":
-        return f"write {written} beside `s3_uri`"
+        return f"write {written} next to `s3_uri`"
     source = f"`model_data_source.s3_data_source` and {written} in it"
     if key == "artifact_url":
         return f"write a model under `models` with {source}, and name it in `model_name`"

@@ -122,7 +122,7 @@ def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
 def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
     """On GPUs, a multi-model endpoint should run Triton, or an image made for it.
 
-    A custom image may implement the contract, but its name does not tell.
+    A custom image may implement the contract without a name that says so.
     """
     for path, image in _images_on_gpus(spec):
         if isinstance(image, FrameworkImage) and image.framework in _SHOWN_ON_GPUS:
@@ -188,14 +188,11 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
     for placed in containers(spec):
         config = getattr(placed.container, "multi_model_config", None)
         if config is not None and not placed.takes_prefix:
-            message = f"`multi_model_config` cannot be used with {_what_has_one(spec)}"
+            several = kind_of(spec).containers == "several"
+            where = "a container with one model" if several else f"`kind: {spec.kind}`"
+            message = f"`multi_model_config` cannot be used with {where}"
             fix = f"remove it, or {how_to_have_many(spec)}"
             yield Problem((*placed.path, "multi_model_config"), message, fix)
-
-
-def _what_has_one(spec: ModelSpec) -> str:
-    several = kind_of(spec).containers == "several"
-    return "a container with one model" if several else f"`kind: {spec.kind}`"
 
 
 def _mode(model: Model) -> str:

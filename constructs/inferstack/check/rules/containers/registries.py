@@ -20,9 +20,11 @@ def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Problem]:
     SageMaker pulls from its own region only.
     """
     region = region_of(spec)
+    if region is None:
+        return
     for path, uri in _uris(spec):
         image = ecr_image(uri)
-        if image is not None and region is not None and _is_elsewhere(image.region, region):
+        if image is not None and image.region != region and not has_pseudo_parameter(image.region):
             message = f"the image is in {image.region}, but the stack is in {region}"
             fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
             yield Problem(path, message, fix)
@@ -42,7 +44,8 @@ def registry_is_that_of_the_region(spec: ModelSpec) -> Iterator[Problem]:
         known = images.accounts_in(region or "", image.repository)
         if known and image.account not in images.accounts_in(region or ""):
             message = f"AWS publishes nothing from {image.account} in {region}"
-            yield Problem(path, message, f"{image.repository} is there in {listed(sorted(known), quote='')}")
+            fix = f"use an account that has {image.repository}: {listed(sorted(known), quote='')}"
+            yield Problem(path, message, fix)
 
 
 @warning("IS719", PATHS)
@@ -71,10 +74,6 @@ def _meant(name: str, known: Sequence[str]) -> str:
     if slip is None and framework != name and framework in images.frameworks():
         return f"write `image: {{framework: {framework}, version: …}}` for AWS's image of it;"
     return ask([slip]) if slip is not None else ""
-
-
-def _is_elsewhere(place: str, region: str) -> bool:
-    return place != region and not has_pseudo_parameter(place)
 
 
 def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
