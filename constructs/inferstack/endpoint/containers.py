@@ -9,7 +9,7 @@ from inferstack.catalog import images, regions
 from inferstack.catalog.images import ecr_image
 from inferstack.catalog.resource_types import CONFIG_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, shown
+from inferstack.endpoint.deployed import Properties, PropertyPath, entries, mapping, references, shown
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
 from inferstack.texts.secrets import is_secret
@@ -82,6 +82,21 @@ def _existing(stack: Stack) -> Iterator[RunningContainer]:
                 model=stack.readable(value),
                 place=stack.place_of(*at),
             )
+
+
+def hosted(stack: Stack) -> dict[str, list[str]]:
+    """The names of the containers that each variant and component runs. A type of instances may have its own
+    in a variant: `name on type`.
+    """
+    of_models: dict[str, list[str]] = {}
+    for title, _, (logical_id, _) in _in_models(stack):
+        of_models.setdefault(logical_id, []).append(title)
+    found = {title: [title] for title, *_ in _in_components(stack)}
+    for host, value, _ in (*_named_by_variants(stack), *_named_by_components(stack)):
+        if value is not None:
+            model = next(iter(references(value)), "") if _is_made(stack, value) else ""
+            found[host] = of_models.get(model, []) if model else [host]
+    return found
 
 
 def _named_by_variants(stack: Stack) -> Iterator[tuple[str, object, tuple[str, PropertyPath]]]:

@@ -51,11 +51,12 @@ def _networks(stack: Stack) -> Iterator[Protection]:
     for logical_id, properties in _hosts(stack):
         vpc, place = mapping(properties.get("VpcConfig")), stack.place_of(logical_id, ("VpcConfig",))
         isolated = properties.get("EnableNetworkIsolation") is True
-        said = f"`{logical_id}` is {_vpc(stack, vpc, isolated=isolated)}"
+        said = f"`{logical_id}` is {_vpc(stack, vpc)}"
         yield Protection(
             topic="network", about=f"{logical_id}, VPC", sentence=said, is_on=bool(vpc), place=place
         )
-        said = f"containers of `{logical_id}` {'have no network' if isolated else 'may open connections'}"
+        opened = "may open connections" if vpc else "may open connections to the internet"
+        said = f"containers of `{logical_id}` {'have no network' if isolated else opened}"
         yield Protection(
             topic="network",
             about=f"{logical_id}, isolation",
@@ -76,9 +77,9 @@ def _hosts(stack: Stack) -> Iterator[tuple[str, Properties]]:
 _VPC = ("Subnets", "SecurityGroupIds")
 
 
-def _vpc(stack: Stack, vpc: Properties, *, isolated: bool) -> str:
+def _vpc(stack: Stack, vpc: Properties) -> str:
     if not vpc:
-        return "in no VPC" + ("" if isolated else ": SageMaker's own network leads to the internet")
+        return "in no VPC"
     subnets, groups = (
         listed([*map(stack.readable, entries(vpc.get(key)))], last="and", quote="") for key in _VPC
     )

@@ -32,6 +32,7 @@ from inferstack.review.data import Cause, Finding, ResourceChange
 from inferstack.review.loosened import alarm_findings, before_by_id
 from inferstack.review.pair import Pair, difference, information
 from inferstack.review.remaining import remaining_findings
+from inferstack.review.twins import Twins, container_twins, protections_before
 from inferstack.review.widened import role_findings
 from inferstack.texts.s3_urls import location_of
 from inferstack.updates.effects import Effect
@@ -46,14 +47,14 @@ PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
 
 def compared(pair: Pair) -> list[Finding]:
     """Everything to know about an update, each once."""
-    risks = list(update_findings(pair))
+    risks, twins = list(update_findings(pair)), container_twins(pair)
     return [
         *risks,
         *role_findings(pair.key, pair.old, pair.new),
         *alarm_findings(pair),
-        *_protections(pair),
-        *_contents(pair),
-        *_environment(pair),
+        *_protections(pair, twins),
+        *_contents(pair, twins),
+        *_environment(pair, twins),
         *_fleets(pair),
         *_traffic(pair),
         *_components(pair),
@@ -137,8 +138,9 @@ def finding_of(
 # ---------------------------------------------------------------- from and to
 
 
-def _protections(pair: Pair) -> Iterator[Finding]:
-    for was, now in lowered(pair.before.protections, pair.after.protections):
+def _protections(pair: Pair, twins: Sequence[Twins]) -> Iterator[Finding]:
+    before = protections_before(pair, twins)
+    for was, now in lowered(before, pair.after.protections):
         yield Finding(
             effect="protection-lowered",
             severity="warning",
@@ -148,17 +150,17 @@ def _protections(pair: Pair) -> Iterator[Finding]:
             after=now.sentence,
             place=now.place,
         )
-    for was, now in altered(pair.before.protections, pair.after.protections):
+    for was, now in altered(before, pair.after.protections):
         sentences = (was.sentence, now.sentence)
         yield difference(pair, "changed", now.about.replace(",", ":"), sentences, now.place)
 
 
-def _contents(pair: Pair) -> Iterator[Finding]:
-    old = {it.name: it for it in pair.before.containers}
-    for now in pair.after.containers:
-        was = old.get(now.name)
-        for effect, what, before, after in () if was is None else _sources(was, now):
-            yield difference(pair, effect, f"{what} of `{now.name}`", (before, after), now.place)
+def _contents(pair: Pair, twins: Sequence[Twins]) -> Iterator[Finding]:
+    for was, now in twins:
+        for effect, what, before, after in _sources(was, now):
+            instead = "" if was.name == now.name else f", in place of `{was.name}`"
+            message = f"{what} of `{now.name}`{instead}"
+            yield difference(pair, effect, message, (before, after), now.place)
 
 
 def _sources(was: RunningContainer, now: RunningContainer) -> Iterator[tuple[Effect, str, str, str]]:
@@ -180,20 +182,16 @@ _MOST_VARIABLES = 6
 """Variables of one container that are shown one by one."""
 
 
-def _environment(pair: Pair) -> Iterator[Finding]:
+def _environment(pair: Pair, twins: Sequence[Twins]) -> Iterator[Finding]:
     """Environment variables, from and to; values that may be secret are not shown."""
-    old = {it.name: it.environment for it in pair.before.containers}
     # A secret that becomes another is not shown, and differs only here.
-    written = environments(pair.old), environments(pair.new)
-    for now in pair.after.containers:
-        was = old.get(now.name)
-        if was is None:
-            continue
-        one, other = (it.get(now.name, {}) for it in written)
+    before, after = environments(pair.old), environments(pair.new)
+    for was, now in twins:
+        one, other = before.get(was.name, {}), after.get(now.name, {})
         names = [name for name in dict.fromkeys((*one, *other)) if one.get(name) != other.get(name)]
         for name in names[:_MOST_VARIABLES]:
             message = f"`{name}` in the environment of `{now.name}`"
-            values = _values(was.get(name), now.environment.get(name))
+            values = _values(was.environment.get(name), now.environment.get(name))
             yield difference(pair, "changed", message, values, now.place)
         if len(names) > _MOST_VARIABLES:
             message = f"{len(names) - _MOST_VARIABLES} more variables in the environment of `{now.name}`"
