@@ -7,7 +7,7 @@ import pytest
 
 from inferstack.check.files import check_files
 from inferstack.check.load import load_spec
-from inferstack.cli.report import Findings, in_format
+from inferstack.cli.report import FORMATS, Findings, in_format
 from inferstack.problems import (
     MANY,
     MOST_SHOWN,
@@ -130,7 +130,7 @@ def test_each_file_has_its_own_limit() -> None:
     assert len(in_file_order(many)) == 3 * MOST_SHOWN
 
 
-@pytest.mark.parametrize("form", ["text", "json", "github", "gitlab", "sarif", "markdown"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_every_format_says_how_many_are_not_shown(form: str) -> None:
     mixed = [*problems(MOST_SHOWN + 9, Severity.ERROR, "IS101"), *problems(7, Severity.ERROR, "IS104")]
     shown = in_format(form, Findings(in_file_order(mixed), 1))

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from support.advice import MODELLED, NEEDS, SINGLE, fix, found
 
+from inferstack.catalog import metrics
+
 FAILED = {
     "id": "failed",
     "return_data": False,
@@ -364,8 +366,12 @@ def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
 
 def test_of_many_metrics_those_are_proposed_that_are_like_the_one_found() -> None:
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "CPUUtilisation", "threshold": 5}]}}
+    all_metrics = [it for name in metrics.names() for it in metrics.find(name, "instances")]
+    # Of one container, and without GPUs.
+    published = {it.name for it in all_metrics if it.dimensions != "container" and not it.is_about_gpus}
     assert fix("IS800", alarmed) == (
-        "did you mean `CPUUtilization`? available here: `CPUUtilization`, `DiskUtilization`, `MemoryUtilization` and 12 more"
+        "did you mean `CPUUtilization`? available here: `CPUUtilization`, `DiskUtilization`, "
+        f"`MemoryUtilization` and {len(published) - 3} more"
     )
 
 

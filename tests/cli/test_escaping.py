@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from support.hostile import LIVE, TEXTS, Page, by_github, by_markdown_it, command_in
 
 from inferstack.cli import escaping
-from inferstack.cli.report import Findings, in_format
+from inferstack.cli.report import FORMATS, Findings, in_format
 from inferstack.problems import FilePlace, Problem, Severity, on_one_line
 
 OURS = {"h3", "ul", "li", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code"}
@@ -69,7 +69,7 @@ def test_what_is_ordinary_is_easy_to_read_unrendered() -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(file=TEXTS, message=TEXTS)
-@pytest.mark.parametrize("form", ["text", "json", "gitlab", "sarif", "markdown"])
+@pytest.mark.parametrize("form", sorted({*FORMATS} - {"github"}))
 def test_no_line_of_a_report_is_a_command(form: str, file: str, message: str) -> None:
     found = Findings([Problem(FilePlace(file), message, "", "IS101")], 1, [message])
     printed = in_format(form, found)

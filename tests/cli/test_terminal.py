@@ -8,6 +8,7 @@ import pytest
 from support.program import PROGRAM, Run, Write
 
 from inferstack.cli import main
+from inferstack.cli.report import FORMATS
 from inferstack.cli.terminal import painted
 
 MODULE = "import runpy; runpy.run_module('inferstack', run_name='__main__')"
@@ -71,7 +72,7 @@ def test_color_changes_no_text(arguments: list[str], write: Write, run: Run) -> 
     assert CODES.sub("", colored.stderr) == plain.stderr
 
 
-@pytest.mark.parametrize("form", ["json", "github", "gitlab", "sarif", "markdown"])
+@pytest.mark.parametrize("form", sorted({*FORMATS} - {"text"}))
 def test_formats_for_programs_have_none(form: str, write: Write, run: Run) -> None:
     write("model_specs/a.yaml", count=0)
     done = run("validate", "--format", form, FORCE_COLOR="1")

@@ -1,11 +1,15 @@
-"""The first commands of docs/updates.md print what stands under them, in a repository with one changed spec."""
+"""docs/updates.md: its commands print what it shows, and its table names the code of every rule about updates."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.pages import assert_printed, code_blocks, commands
+
+from inferstack.updates import UPDATE_RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -24,6 +28,13 @@ def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
     (session,) = code_blocks(DOCS / "updates.md", "console")
     for command, shown in commands(session):
         assert_printed(run(command, project), shown)
+
+
+@pytest.mark.parametrize("code", UPDATE_RULES)
+def test_the_table_has_every_code(code: str) -> None:
+    text = (DOCS / "updates.md").read_text("utf-8")
+    rows = re.findall(r"^\|.*", text, re.MULTILINE)
+    assert code in " ".join(rows), f"no row of the table in docs/updates.md names {code}"
 
 
 def run(command: str, folder: Path) -> str:

@@ -32,7 +32,7 @@ def test_what_is_said_has_a_way_round_and_a_place_in_the_spec(pair: Pair) -> Non
 
 @pytest.mark.parametrize("code", UPDATE_RULES)
 def test_every_code_has_a_pair_of_templates(code: str) -> None:
-    assert code in {one for pair in PAIRS for one in pair.says}
+    assert code in {one for pair in PAIRS for one in pair.says}, f"no pair in pairs.yaml says {code}: add one"
 
 
 EVERY_KIND = ("single", "multi", "ensemble", "pipeline", "components")
@@ -78,7 +78,9 @@ def test_a_sentence_tells_what_happens_to_what_and_what_to_do(pair: Pair) -> Non
 
 
 def test_every_code_has_a_sentence() -> None:
-    assert {code for pair in PAIRS for code in pair.reads} == {code for pair in PAIRS for code in pair.says}
+    said = {code for pair in PAIRS for code in pair.says}
+    read = {code for pair in PAIRS for code in pair.reads}
+    assert read == said, "in pairs.yaml, every code under `says` needs its sentence under `reads` of one pair"
 
 
 @pytest.mark.parametrize(
