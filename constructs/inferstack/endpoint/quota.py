@@ -31,13 +31,16 @@ def quota_name(instance_type: str) -> str:
     return f"{instance_type} for endpoint usage"
 
 
-def needs(before: Sequence[Fleet], after: Sequence[Fleet], *, replaces: bool) -> Iterator[Need]:
+def needs(
+    before: Sequence[Fleet], after: Sequence[Fleet], *, replaces: bool, keeps_counts: bool = True
+) -> Iterator[Need]:
     """What fleets need. Each type of a fleet with pools may have to be enough alone.
 
     Args:
         before: the fleets that exist.
         after: the fleets that there will be.
         replaces: whether an update makes new fleets, all together, before the old ones are gone.
+        keeps_counts: whether the new fleets have as many instances as the old ones have by then.
     """
     old = {(it.name, it.is_shadow): it for it in before}
     for instance_type in dict.fromkeys(name for fleet in after for name in fleet.instance_types):
@@ -48,7 +51,7 @@ def needs(before: Sequence[Fleet], after: Sequence[Fleet], *, replaces: bool) ->
         meanwhile = always
         if replaces:
             gone = _most_of(it for it in before if instance_type in it.instance_types)
-            new = added(beside(old.get((it.name, it.is_shadow)), it) for it in now)
+            new = added(beside(old.get((it.name, it.is_shadow)), it, keeps_count=keeps_counts) for it in now)
             meanwhile = most([always, added([gone, new])])
         yield Need(quota_name(instance_type), always, meanwhile)
     if any(it.serverless is not None for it in after):
@@ -65,15 +68,15 @@ def _most_of(fleets: Iterable[Fleet]) -> int | None:
     return added(it.instances.max for it in fleets if it.instances is not None)
 
 
-def beside(old: Fleet | None, new: Fleet) -> int | None:
+def beside(old: Fleet | None, new: Fleet, *, keeps_count: bool = True) -> int | None:
     """How many instances an update makes for a fleet before the old one is gone.
 
-    What scales keeps its present number, and has its new limits only afterwards. A new variant starts with
-    its initial count.
+    What scales keeps its present number, if the update retains it, and has its new limits only afterwards. A
+    new variant starts with its initial count.
     """
     if new.instances is None:
         return 0
-    limits = None if old is None else old.by_scaling
+    limits = old.by_scaling if old is not None and keeps_count else None
     if new.grows_with_copies:
         whole = new.instances.max
     elif limits is None or limits.min == limits.max:

@@ -86,6 +86,9 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True):
     """What it was; none if it is new, or without a base."""
     has_new_fleet: bool = False
     """Whether the deployment makes new instances beside those that run."""
+    keeps_counts: bool = True
+    """Whether new fleets have as many instances as run by then: an update may reset them, and a new endpoint
+    starts with its initial counts."""
     compared_with: str | None = None
     """The template or spec that it was compared with."""
     changes: tuple[ResourceChange, ...] = ()

@@ -40,7 +40,7 @@ from inferstack.review.sums import quotas, totals
 from inferstack.review.widened import new_role_findings
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
 from inferstack.updates.effects import Effect
-from inferstack.updates.fleet import kept_by_endpoint
+from inferstack.updates.fleet import keeps_counts, kept_by_endpoint
 from inferstack.updates.update import Fate, Update
 
 _NO_PRICES = PriceFile({})
@@ -180,6 +180,7 @@ class _Reviewer(msgspec.Struct):
             after=after,
             before=before,
             has_new_fleet=update.new_fleet or not update.same_endpoint,
+            keeps_counts=update.same_endpoint and keeps_counts(update),
             compared_with=template.file,
             changes=resource_changes(update, then),
         )

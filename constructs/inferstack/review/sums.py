@@ -21,7 +21,11 @@ def quotas(reviewed: Sequence[Reviewed]) -> tuple[Quota, ...]:
     """The quotas that the endpoints need together, by account, region and name."""
     found: dict[_Where, dict[str, tuple[str, Need]]] = {}
     for it in reviewed:
-        for need in () if it.after is None else needs(*_fleets(it), replaces=_replaces(it)):
+        for need in (
+            ()
+            if it.after is None
+            else needs(*_fleets(it), replaces=_replaces(it), keeps_counts=it.keeps_counts)
+        ):
             assert it.after is not None
             stacks = found.setdefault((it.after.account, it.after.region, need.quota), {})
             # A stack that two stages make in the same place is one stack: the larger one counts.
@@ -66,7 +70,7 @@ def while_updating(it: Reviewed, fleet: Fleet) -> int | None:
     if not _replaces(it):
         return 0
     old = {(one.name, one.is_shadow): one for one in _fleets(it)[0]}
-    return beside(old.get((fleet.name, fleet.is_shadow)), fleet)
+    return beside(old.get((fleet.name, fleet.is_shadow)), fleet, keeps_count=it.keeps_counts)
 
 
 def totals(reviewed: Sequence[Reviewed]) -> tuple[Total, ...]:

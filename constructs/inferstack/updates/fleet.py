@@ -71,19 +71,22 @@ def _meanwhile(update: Update) -> str:
         return ", batch by batch"
     old, new = (
         _fleets(it, sections)
-        for it, sections in ((update.before, update.sections_before), (update.after, update.sections_after))
+        for it, sections in (
+            (update.before, update.sections_before),
+            (kept_by_endpoint(update), update.sections_after),
+        )
     )
     by_name = {(it.name, it.is_shadow): it for it in old}
     more: dict[str, list[int | None]] = {}
-    scaled = False
+    scaled, keeps = False, keeps_counts(update)
     for fleet in new:
         if fleet.instances is not None:
             before = by_name.get((fleet.name, fleet.is_shadow))
             types = fleet.instance_types
             kind = types[0] if len(types) == 1 else "instances of its pools"
-            more.setdefault(kind, []).append(beside(before, fleet))
+            more.setdefault(kind, []).append(beside(before, fleet, keeps_count=keeps))
             limits = fleet.by_scaling if before is None else before.by_scaling
-            scaled |= limits is not None and limits.min != limits.max
+            scaled |= keeps and limits is not None and limits.min != limits.max
     if not more:
         return ""
     counts = [
@@ -164,6 +167,11 @@ def kept_by_endpoint(update: Update) -> Resources:
         for it in properties["ProductionVariants"]
     ]
     return {**update.after, ENDPOINT_CONFIG: {**config, "Properties": properties}}
+
+
+def keeps_counts(update: Update) -> bool:
+    """Whether new fleets have as many instances as run by then."""
+    return _COUNT in _retained(update)
 
 
 def _retained(update: Update) -> set[str]:
