@@ -30,8 +30,8 @@ def test_of_many_actions_the_first_is_named_and_the_others_are_counted() -> None
     assert changed([], [read]) == "the role gains s3:GetObject and 2 more on arn:aws:s3:::models/one"
 
 
-def test_a_statement_without_actions_is_shown_as_one() -> None:
-    assert changed([], [{"Resource": "*"}]) == "the role gains nothing on *"
+def test_a_statement_that_names_no_action_may_allow_any() -> None:
+    assert changed([], [{"Resource": "*"}]) == "the role gains * on *"
 
 
 def test_of_many_rights_three_are_named_and_the_others_are_counted() -> None:

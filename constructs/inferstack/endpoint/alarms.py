@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog import instances
+from inferstack.catalog.metrics import Metric
 from inferstack.catalog.resource_types import ALARM_TYPE, COMPOSITE_ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.endpoint import deployed, units
 from inferstack.endpoint.deployed import Properties, entries, mapping, shown
@@ -256,10 +257,10 @@ def loosened(before: tuple[Stack, Properties], after: tuple[Stack, Properties]) 
     if "AlarmRule" in new:
         yield from _rule_loosened(shown(old.get("AlarmRule")), shown(new["AlarmRule"]))
         return
-    moved = (old_stack.number(old.get("Threshold")), new_stack.number(new.get("Threshold")))
+    moved = (_for_each_device(old_stack, old), _for_each_device(new_stack, new))
     if None not in moved and _is_looser(*moved, str(new.get("ComparisonOperator"))):  # type: ignore[arg-type]
         yield "its threshold is looser"
-        if _never_reached(new_stack, new, moved[1]):
+        if _never_reached(new_stack, new):
             yield "it can never go off"
     longer = (patience(old_stack, old), patience(new_stack, new))
     if longer[0] is not None and longer[1] is not None and _lasts(longer[1]) > _lasts(longer[0]):
@@ -280,14 +281,35 @@ def _is_looser(old: float, new: float, operator: str) -> bool:
     return new < old if operator.startswith("Less") else new > old
 
 
-def _never_reached(stack: Stack, alarm: Properties, threshold: float | None) -> bool:
+def _for_each_device(stack: Stack, alarm: Properties) -> float | None:
+    """A threshold, of a metric that is summed over devices for each of them."""
+    threshold = stack.number(alarm.get("Threshold"))
+    metric = units.metric_of(alarm.get("Namespace"), alarm.get("MetricName"))
+    devices = _devices(stack, alarm, metric)
+    return threshold if threshold is None or not devices else threshold / devices[0]
+
+
+def _never_reached(stack: Stack, alarm: Properties) -> bool:
     """Whether a threshold is above all that the metric can be, on the instance types that are known."""
+    threshold = stack.number(alarm.get("Threshold"))
     metric = units.metric_of(alarm.get("Namespace"), alarm.get("MetricName"))
     counts = statistic_of(alarm) in ("Sum", "SampleCount")
     if metric is None or metric.most is None or threshold is None or counts:
         return False
     if str(alarm.get("ComparisonOperator")).startswith("Less"):
         return False
+    if metric.per_device is None:
+        return threshold > metric.most
+    devices = _devices(stack, alarm, metric)
+    return bool(devices) and threshold > metric.most * max(devices)
+
+
+def _devices(stack: Stack, alarm: Properties, metric: Metric | None) -> list[int]:
+    """How many devices each type has that the metric is summed over, the preferred type first; none where
+    that is not known, or the metric is no such sum.
+    """
+    if metric is None or metric.per_device is None:
+        return []
     named = {shown(it.get("Value")) for it in map(mapping, entries(alarm.get("Dimensions")))}
     types = [
         name
@@ -295,11 +317,8 @@ def _never_reached(stack: Stack, alarm: Properties, threshold: float | None) -> 
         if variant in named
         for name in deployed.instance_types(it)
     ]
-    hosts = [instances.find(name) for name in types]
-    if metric.per_device is None:
-        return threshold > metric.most
-    devices = [host.devices(metric.per_device) for host in hosts if host is not None]
-    return bool(devices) and len(devices) == len(hosts) and threshold > metric.most * max(devices)
+    found = [host.devices(metric.per_device) for it in types if (host := instances.find(it)) is not None]
+    return found if len(found) == len(types) and 0 not in found else []
 
 
 def _lasts(patience: Patience) -> int:

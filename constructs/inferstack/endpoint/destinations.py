@@ -1,7 +1,7 @@
 """Where an endpoint writes what it was asked and what it answered: captured data, asynchronous responses."""
 
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import entries, mapping, shown
+from inferstack.endpoint.deployed import Properties, entries, mapping, shown
 from inferstack.endpoint.stack import Stack
 from inferstack.problems.words import listed
 
@@ -30,16 +30,25 @@ def asynchronous(stack: Stack) -> str | None:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-create-endpoint.html
     """
-    output = mapping(
-        mapping(deployed.config(stack.resources).get("AsyncInferenceConfig")).get("OutputConfig")
-    )
-    topics = mapping(output.get("NotificationConfig"))
+    output = _output(stack)
+    notified = mapping(output.get("NotificationConfig"))
     parts = [
         *(f"{what} to {stack.readable(output[key])}" for key, what in _OUTPUTS.items() if key in output),
         *(
-            f"{what} is reported to {stack.readable(topics[key])}"
+            f"{what} is reported to {stack.readable(notified[key])}"
             for key, what in _TOPICS.items()
-            if key in topics
+            if key in notified
         ),
     ]
     return "; ".join(parts) or None
+
+
+def topics(stack: Stack) -> list[str]:
+    """What somebody is notified of: asynchronous successes, errors."""
+    notified = mapping(_output(stack).get("NotificationConfig"))
+    return [f"{key.removesuffix('Topic').lower()}s" for key in _TOPICS if key in notified]
+
+
+def _output(stack: Stack) -> Properties:
+    block = mapping(deployed.config(stack.resources).get("AsyncInferenceConfig"))
+    return mapping(block.get("OutputConfig"))

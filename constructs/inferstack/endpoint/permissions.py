@@ -171,12 +171,22 @@ def _in_words(sid: str, actions: tuple[str, ...], resources: tuple[str, ...]) ->
     return f"{few(actions)} on {few(resources)}"
 
 
-def few(names: tuple[str, ...], *, whole: bool = False) -> str:
-    """Names of resources or actions: the first ones, and how many more. ARNs are shortened, or whole."""
-    shown_ = list(dict.fromkeys(names if whole else map(named, names)))
-    first = [f"`{it}`" if it != "everything" else it for it in shown_[:_MOST_SHOWN]]
+def few(names: tuple[str, ...]) -> str:
+    """Names of resources or actions, shortened: the first ones, and how many more."""
+    shown_ = list(dict.fromkeys(map(named, names)))
+    first = [_quoted(it) for it in shown_[:_MOST_SHOWN]]
     more = len(shown_) - len(first)
     return listed([*first, *([f"{more} more"] if more else [])], last="and", quote="")
+
+
+def every(names: tuple[str, ...], *, whole: bool = False) -> str:
+    """All names of resources or actions: the worst may be the last. ARNs are shortened, or shown whole."""
+    *others, last = [_quoted(it) for it in dict.fromkeys(names if whole else map(named, names))]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _quoted(name: str) -> str:
+    return name if name == "everything" else f"`{name}`"
 
 
 def named(arn: str) -> str:
@@ -279,6 +289,15 @@ def account_of(arn: str) -> str:
 def _arn_parts(arn: str) -> list[str]:
     parts = _PSEUDO.sub(r"\1", arn).split(":", 5)
     return parts if len(parts) == 6 else ["", "", "", "", "", arn]
+
+
+def losses(before: Stack, after: Stack) -> list[Right]:
+    """What the spec's own statements allowed the role and nothing allows any more. What inferstack writes
+    follows from what runs.
+    """
+    now = rights(after)
+    lost = [it for it in rights(before) if it.who == "role" and not it.sid]
+    return [it for it in lost if not any(other.covers(it) for other in now)]
 
 
 def _gain(those: list[Right], lost: list[Right], gained: list[Right]) -> Gain:

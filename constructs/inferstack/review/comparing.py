@@ -19,6 +19,7 @@ from inferstack.endpoint.alarms import alike, sentence_of_all
 from inferstack.endpoint.containers import HIDDEN, RunningContainer, environments, is_same_image
 from inferstack.endpoint.cost import Cost, amount_text
 from inferstack.endpoint.counts import NONE, between, counted
+from inferstack.endpoint.destinations import topics
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.place import Place
@@ -57,6 +58,7 @@ def compared(pair: Pair) -> list[Finding]:
         *_environment(pair, twins),
         *_fleets(pair),
         *_traffic(pair),
+        *_shadows(pair),
         *_components(pair),
         *_scaling(pair),
         *_destinations(pair),
@@ -219,7 +221,7 @@ def _urls(was: RunningContainer, now: RunningContainer) -> tuple[str, str]:
 
 
 def _fleets(pair: Pair) -> Iterator[Finding]:
-    old = {it.name: it for it in pair.before.fleets}
+    old = {pair.name_now(it.name): it for it in pair.before.fleets}
     for now in pair.after.fleets:
         was = old.get(now.name)
         if was is not None and _fleet(was) != _fleet(now):
@@ -236,21 +238,42 @@ def _fleet(fleet: Fleet) -> str:
 
 def _traffic(pair: Pair) -> Iterator[Finding]:
     """The shares of requests of several variants, which follow from their weights."""
-    before, after = (_shares(it) for it in (pair.before, pair.after))
+    before, after = (_shares(pair, it) for it in (pair.before, pair.after))
     if before != after and (before or after):
         place = next(it.place for it in pair.after.fleets)
         told = (before or "all to one variant", after or "all to one variant")
         yield difference(pair, "changed", "the share of the requests", told, place)
 
 
-def _shares(picture: Picture) -> str:
+def _shadows(pair: Pair) -> Iterator[Finding]:
+    """Shadows get copies of requests: those that come and go, and how many they get."""
+    old, new = (
+        {it.name: it for it in picture.fleets if it.is_shadow} for picture in (pair.before, pair.after)
+    )
+    for name, now in new.items():
+        was = old.get(name)
+        if was is None:
+            yield information(pair, "added", f"the shadow `{name}` gets copies of requests", now.place)
+        elif was.weight != now.weight:
+            told = (_weight(was), _weight(now))
+            yield difference(pair, "changed", f"the weight of the shadow `{name}`", told, now.place)
+    for name in (it for it in old if it not in new):
+        place = pair.new.place_of(pair.new.first(CONFIG_TYPE)[0], ("ShadowProductionVariants",))
+        yield information(pair, "changed", f"the shadow `{name}` is removed", place)
+
+
+def _weight(fleet: Fleet) -> str:
+    return "not known" if fleet.weight is None else f"{fleet.weight:g}"
+
+
+def _shares(pair: Pair, picture: Picture) -> str:
     """The share of each variant in words; empty where nothing is shared by weight."""
     sharing = [it for it in picture.fleets if not it.is_shadow]
     weights = [1.0 if it.weight is None else it.weight for it in sharing]
     if len(sharing) < 2 or picture.components or not sum(weights):
         return ""
     parts = zip(sharing, weights, strict=True)
-    return ", ".join(f"{it.name} {100 * weight / sum(weights):.3g} %" for it, weight in parts)
+    return ", ".join(f"{pair.name_now(it.name)} {100 * weight / sum(weights):.3g} %" for it, weight in parts)
 
 
 def _destinations(pair: Pair) -> Iterator[Finding]:
@@ -264,10 +287,14 @@ def _destinations(pair: Pair) -> Iterator[Finding]:
         if was != now:
             place = pair.new.place_of(pair.new.first(CONFIG_TYPE)[0], (key,))
             yield difference(pair, "changed", what, (was or "none", now or "none"), place)
+    for what in (it for it in topics(pair.old) if it not in topics(pair.new)):
+        place = pair.new.place_of(pair.new.first(CONFIG_TYPE)[0], ("AsyncInferenceConfig",))
+        message = f"nobody is notified of {what} any more"
+        yield replace(information(pair, "alarms-loosened", message, place), severity="warning")
 
 
 def _components(pair: Pair) -> Iterator[Finding]:
-    old = {it.name: it for it in pair.before.components}
+    old = {pair.name_now(it.name): it for it in pair.before.components}
     for now in pair.after.components:
         was = old.get(now.name)
         if was is not None and was.copies != now.copies:
@@ -283,7 +310,7 @@ def _scaling(pair: Pair) -> Iterator[Finding]:
     """By what it scales. How many there may be is reported as capacity, and what is newly suspended as a
     risk.
     """
-    old = {(it.of, it.unit): it for it in pair.before.scaling}
+    old = {(pair.name_now(it.of), it.unit): it for it in pair.before.scaling}
     for now in pair.after.scaling:
         was = old.get((now.of, now.unit))
         if was is None:

@@ -2,7 +2,7 @@
 variants and components that run them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from inferstack.catalog.resource_types import MODEL_TYPE
 from inferstack.endpoint.containers import RunningContainer, hosted
 from inferstack.endpoint.protections import Protection
 from inferstack.review.pair import Pair
-from inferstack.updates.renames import components_renamed, variants_renamed
+from inferstack.updates.renames import components_renamed
 
 Twins = tuple[RunningContainer, RunningContainer]
 """What ran, and what runs in its place."""
@@ -29,15 +29,11 @@ def container_twins(pair: Pair) -> list[Twins]:
 
 def _under_new_names(pair: Pair) -> dict[str, Sequence[str]]:
     """What each variant and component ran, by the name that it has now."""
-    both = (pair.old.resources, pair.new.resources)
-    renamed = {**variants_renamed(*both), **components_renamed(*both)}
-    return {_renamed(host, renamed): names for host, names in hosted(pair.old).items()}
-
-
-def _renamed(host: str, names: Mapping[str, str]) -> str:
-    """The host's name now; `name on type` is one that runs other models on some types."""
-    name, on, kind = host.partition(" on ")
-    return f"{names.get(name, name)}{on}{kind}"
+    found: dict[str, Sequence[str]] = {}
+    for host, names in hosted(pair.old).items():
+        name, on, kind = host.partition(" on ")
+        found[f"{pair.name_now(name)}{on}{kind}"] = names
+    return found
 
 
 def _paired(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,6 @@
-"""What an update adds to the rights of the endpoint's role, and of those who invoke the endpoint."""
+"""What an update adds to the rights of the endpoint's role, and of those who invoke the endpoint; and what it
+takes away.
+"""
 
 from collections.abc import Iterator
 
@@ -9,12 +11,14 @@ from inferstack.endpoint.deployed import shown
 from inferstack.endpoint.permissions import (
     WITH_CONTAINERS,
     Gain,
+    Right,
     account_of,
     attached,
-    few,
+    every,
     gains,
     is_everything,
     is_whole,
+    losses,
     own_roles,
     rights,
 )
@@ -41,6 +45,7 @@ def role_findings(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
         yield _other_role(key, after, roles)
     else:
         yield from _gained(key, before, after)
+        yield from _fewer(key, before, after)
     yield from _attached(key, before, after)
     yield from _unbound(key, before, after)
     yield from _trusted(key, before, after)
@@ -109,7 +114,8 @@ def _gained(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
                 key, _place(after), f"{what} may also {_few(same, whole=_is_elsewhere(same, before))}"
             )
     for it in found:
-        if it.instead and it.sid not in WITH_CONTAINERS | _REPORTED:
+        # Of one key by its alias, only the condition changes; which key it is, its use says.
+        if it.instead and it.instead != (it.resource,) and it.sid not in WITH_CONTAINERS | _REPORTED:
             yield _swapped(key, after, it)
 
 
@@ -124,14 +130,15 @@ def _few(those: list[Gain], *, whole: bool = False) -> str:
     """Gains of one set of actions on several resources, or under several conditions, in words."""
     conditions = list(dict.fromkeys(it.condition for it in those if it.condition))
     where = f" if {listed(conditions, last='or', quote='')}" if conditions else ""
-    return f"{few(those[0].actions)} on {few(tuple(it.resource for it in those), whole=whole)}{where}"
+    actions = "do everything" if those[0].actions == ("*",) else every(those[0].actions)
+    return f"{actions} on {every(tuple(it.resource for it in those), whole=whole)}{where}"
 
 
 def _swapped(key: str, after: Stack, gain: Gain) -> Finding:
-    message = f"{_WHO[gain.who]} may {few(gain.actions)} on something else"
-    told = (few(gain.instead), few((gain.resource,)))
+    message = f"{_WHO[gain.who]} may {every(gain.actions)} on something else"
+    told = (every(gain.instead), every((gain.resource,)))
     if told[0] == told[1]:
-        told = (few(gain.instead, whole=True), few((gain.resource,), whole=True))
+        told = (every(gain.instead, whole=True), every((gain.resource,), whole=True))
     return Finding(
         effect="changed",
         severity="info",
@@ -143,8 +150,23 @@ def _swapped(key: str, after: Stack, gain: Gain) -> Finding:
     )
 
 
+def _fewer(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
+    """Rights that the role had: what runs loses them at once, whatever becomes of the endpoint."""
+    groups: dict[tuple[str, str], list[Right]] = {}
+    for it in losses(before, after):
+        groups.setdefault((it.resource, it.condition), []).append(it)
+    for (resource, condition), those in groups.items():
+        actions = every(tuple(it.action for it in those))
+        where = f" if {condition}" if condition else ""
+        yield _lost(key, _place(after), f"the role may no longer {actions} on {every((resource,))}{where}")
+
+
 def _attached(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     new = [it for it in attached(after) if it not in attached(before)]
+    gone = [it for it in attached(before) if it not in attached(after)]
+    if gone:
+        message = f"the role may no longer do all that {listed(gone, last='and')} allowed"
+        yield _lost(key, after.place_of(EXECUTION_ROLE, ("ManagedPolicyArns",)), message)
     if new:
         message = (
             f"the role may also do all that {listed(new, last='and')} allow{'s' if len(new) == 1 else ''}"
@@ -156,6 +178,10 @@ def _unbound(key: str, before: Stack, after: Stack) -> Iterator[Finding]:
     for logical_id, role in after.of_type(ROLE_TYPE).items():
         was = before.of_type(ROLE_TYPE).get(logical_id, {}).get("PermissionsBoundary")
         now = role.get("PermissionsBoundary")
+        if was is None and now is not None and logical_id in before.resources:
+            place = after.place_of(logical_id, ("PermissionsBoundary",))
+            message = f"`{logical_id}` may do no more than the permissions boundary `{shown(now)}` allows"
+            yield _lost(key, place, message)
         if was is not None and was != now:
             said = "none" if now is None else shown(now)
             place = after.place_of(logical_id, ("PermissionsBoundary",))

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from inferstack.catalog.resource_types import ENDPOINT_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Resources, mapping, shown
+from inferstack.endpoint.deployed import Resources, entries, mapping, shown
 from inferstack.facts.walk import variants
 from inferstack.problems import Problem, SpecPath
+from inferstack.problems.words import listed
 from inferstack.texts.s3_urls import pattern_of
 from inferstack.updates.rules import (
     CREATE_ENDPOINT,
+    DG,
     REPLACEMENT,
     SERVERLESS,
     UPDATE_ENDPOINT,
@@ -187,6 +189,34 @@ def _with_many_models(update: Update) -> Iterator[Problem]:
     if both and bool(before) != bool(after):
         what = "have to name a `TargetModel`" if after else "can no longer name a `TargetModel`"
         yield Problem(_KIND, f"requests {what} once the endpoint is updated", _NEW_NAME)
+
+
+@update_rule("IS889", effect="interrupted", source=f"{DG}/multi-container-direct.html")
+def container_renamed(update: Update) -> Iterator[Problem]:
+    """A container that requests name is renamed or removed.
+
+    A request to containers that are called directly names one in `TargetContainerHostname`.
+    """
+    before, after = (_called_directly(it) for it in (update.before, update.after))
+    for logical_id, names in before.items() if update.same_endpoint else ():
+        now = after.get(logical_id, [])
+        gone = [it for it in names if it not in now]
+        if gone and now:
+            path = update.place(logical_id, ("Containers",))
+            message = (
+                f"requests to {listed(gone, last='and')} fail: the containers are {listed(now, last='and')}"
+            )
+            fix = "keep the names, or move the clients with the update"
+            yield Problem(path, message, fix)
+
+
+def _called_directly(resources: Resources) -> dict[str, list[str]]:
+    """The names of containers that requests choose from, by the model's logical id."""
+    return {
+        logical_id: [shown(mapping(it).get("ContainerHostname")) for it in entries(model.get("Containers"))]
+        for logical_id, model in deployed.of_type(resources, MODEL_TYPE).items()
+        if mapping(model.get("InferenceExecutionConfig")).get("Mode") == "Direct"
+    }
 
 
 @update_rule("IS878", effect="interrupted", source=UPDATE_ENDPOINT)

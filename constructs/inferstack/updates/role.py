@@ -1,11 +1,13 @@
 """What an update changes about the role's rights, and whether its new policies fit IAM's quota."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from inferstack.catalog.resource_types import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Resources, entries, mapping, shown
+from inferstack.endpoint.deployed import Resources, entries, shown
+from inferstack.endpoint.permissions import Right, attached, rights
+from inferstack.endpoint.place import NOWHERE
+from inferstack.endpoint.stack import Stack
 from inferstack.facts.role import MOST_POLICIES
 from inferstack.format.logical_ids import INVOKER_POLICY, INVOKER_ROLE
 from inferstack.problems import Problem
@@ -50,47 +52,37 @@ def _named(resources: Resources) -> Iterator[str]:
             yield from map(shown, entries(role.get("ManagedPolicyArns")))
 
 
-class _Right(NamedTuple):
-    actions: tuple[str, ...]
-    resource: str
-    condition: str
-
-    def __str__(self) -> str:
-        first, *others = self.actions
-        more = f" and {len(others)} more" if others else ""
-        where = f" if {self.condition}" if self.condition else ""
-        return f"{first}{more} on {self.resource}{where}"
-
-
 def changed_rights(before: Resources, after: Resources) -> str:
-    """What the role gains and loses, as text; empty if no policy is replaced."""
-    if set(_policies(before)) == set(_policies(after)):
+    """What the role gains and loses, as text; empty if nothing about its policies changes."""
+    stacks = [Stack(it, {}, lambda _, __: NOWHERE, None) for it in (before, after)]
+    named = [attached(it) for it in stacks]
+    if set(_policies(before)) == set(_policies(after)) and named[0] == named[1]:
         return ""
-    old, new = dict.fromkeys(_rights(before)), dict.fromkeys(_rights(after))
-    moves = {"gains": [it for it in new if it not in old], "loses": [it for it in old if it not in new]}
-    said = [f"{verb} {_few(rights)}" for verb, rights in moves.items() if rights]
+    old, new = (dict.fromkeys(it for it in rights(stack) if it.who == "role") for stack in stacks)
+    moves = {
+        "gains": [*_together(it for it in new if it not in old), *_policies_beyond(named[1], named[0])],
+        "loses": [*_together(it for it in old if it not in new), *_policies_beyond(named[0], named[1])],
+    }
+    said = [f"{verb} {_few(texts)}" for verb, texts in moves.items() if texts]
     return f"the role {' and '.join(said)}" if said else "the role may do what it could"
 
 
-def _few(rights: list[_Right]) -> str:
-    first = [str(it) for it in rights[:_MOST_SHOWN]]
-    rest = len(rights) - len(first)
-    return listed([*first, *([f"{rest} more"] if rest else [])], last="and", quote="")
+def _policies_beyond(names: Iterable[str], others: Collection[str]) -> list[str]:
+    return [f"all that {name} allows" for name in names if name not in others]
 
 
-def _rights(resources: Resources) -> Iterator[_Right]:
-    for policy in _policies(resources).values():
-        for statement in map(mapping, entries(mapping(policy.get("PolicyDocument")).get("Statement"))):
-            actions = tuple(map(shown, entries(statement.get("Action")))) or ("nothing",)
-            for condition in _conditions(mapping(statement.get("Condition"))):
-                for resource in entries(statement.get("Resource")):
-                    yield _Right(actions, shown(resource), condition)
+def _together(changed: Iterable[Right]) -> list[str]:
+    """Rights as text: all actions on a resource under a condition as one."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for it in changed:
+        groups.setdefault((it.resource, it.condition), []).append(it.action)
+    return [
+        f"{actions[0]}{f' and {len(actions) - 1} more' if actions[1:] else ''} on {resource}"
+        f"{f' if {condition}' if condition else ''}"
+        for (resource, condition), actions in groups.items()
+    ]
 
 
-def _conditions(condition: Mapping[str, Any]) -> Iterator[str]:
-    """The condition as text. Prefixes of a bucket are listed one by one, as they come and go one by one."""
-    match condition:
-        case {"StringLike": {"s3:prefix": [*prefixes], **others}} if not others:
-            yield from (f"the prefix is {shown(it)}" for it in prefixes)
-        case _:
-            yield "" if not condition else shown(condition)
+def _few(texts: Sequence[str]) -> str:
+    first, rest = texts[:_MOST_SHOWN], len(texts) - _MOST_SHOWN
+    return listed([*first, *([f"{rest} more"] if rest > 0 else [])], last="and", quote="")

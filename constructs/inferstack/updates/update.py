@@ -164,6 +164,8 @@ def bracketed(path: SpecPath) -> str:
 
 def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: PropertyPath) -> SpecPath:
     match type_name, path:
+        case types.MODEL_TYPE | types.CONFIG_TYPE, ("ExecutionRoleArn", *_):
+            return ("execution_role",)
         case types.CONFIG_TYPE, ("ProductionVariants", int() as index, *rest):
             return (*[at for at, _ in variants(spec)][index], *_keys(rest))
         case types.CONFIG_TYPE, ("ProductionVariants",):
