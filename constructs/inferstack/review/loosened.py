@@ -80,7 +80,9 @@ def _recipients(pair: Pair) -> Iterator[Finding]:
         if was is not None and (one := _recipients_of(was)) != (other := _recipients_of(alarm)):
             moved.setdefault((one, other), []).append(alarm)
     for (before, after), those in moved.items():
-        loses = not set(before.names) <= set(after.names) or (after.is_muted and not before.is_muted)
+        loses = not set(before.names) <= set(after.names) or (
+            after.is_muted and not before.is_muted and before.names != ()
+        )
         metrics = listed(list(dict.fromkeys(it.metric for it in those)), last="and", quote="")
         which = "the alarm" if len(those) == 1 else f"{len(those)} alarms"
         yield Finding(

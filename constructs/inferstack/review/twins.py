@@ -2,7 +2,7 @@
 variants and components that run them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from inferstack.catalog.resource_types import MODEL_TYPE
 from inferstack.endpoint.containers import RunningContainer, hosted
 from inferstack.endpoint.protections import Protection
 from inferstack.review.pair import Pair
-from inferstack.updates.renames import components_renamed
+from inferstack.updates.renames import alarm_twins, components_renamed
 
 Twins = tuple[RunningContainer, RunningContainer]
 """What ran, and what runs in its place."""
@@ -53,18 +53,26 @@ def _part(container: str) -> str:
 
 
 def protections_before(pair: Pair, twins: Sequence[Twins]) -> tuple[Protection, ...]:
-    """The protections before, under the names that models and components have now."""
-    models = pair.old.of_type(MODEL_TYPE)
+    """The protections before, under the names that models, components and alarms have now."""
+    models, both = pair.old.of_type(MODEL_TYPE), (pair.old.resources, pair.new.resources)
     ids = {(was.name.partition(", ")[0], now.name.partition(", ")[0]) for was, now in twins}
-    renamed = {
+    quoted = {
         f"`{old}`": f"`{new}`"
-        for old, new in components_renamed(pair.old.resources, pair.new.resources).items()
+        for names in (components_renamed, alarm_twins)
+        for old, new in names(*both).items()
     }
     found: list[Protection] = []
-    for it in pair.before.protections:
+    for it in (_renamed(one, quoted) for one in pair.before.protections):
         subject, comma, question = it.about.partition(", ")
         names = [new for old, new in sorted(ids) if old == subject] if subject in models else []
-        for name in names or [renamed.get(subject, subject)]:
+        for name in names or [subject]:
             sentence = it.sentence.replace(f"`{subject}`", f"`{name}`")
             found.append(replace(it, about=f"{name}{comma}{question}", sentence=sentence))
     return tuple(found)
+
+
+def _renamed(protection: Protection, names: Mapping[str, str]) -> Protection:
+    about, sentence, by = protection.about, protection.sentence, protection.by
+    for old, new in names.items():
+        about, sentence = about.replace(old, new), sentence.replace(old, new)
+    return replace(protection, about=about, sentence=sentence, by=tuple(names.get(it, it) for it in by))
