@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from support.program import PROGRAM, Run, Write
@@ -62,9 +63,9 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_color_changes_no_text(arguments: list[str], write: Write, run: Run) -> None:
+def test_color_changes_no_text(arguments: list[str], write: Write, called: Run) -> None:
     write("model_specs/a.yaml", count=1, more="autoscaling: {min_capacity: 2, max_capacity: 3}\n")
-    plain, colored = run(*arguments), run(*arguments, FORCE_COLOR="1")
+    plain, colored = called(*arguments), called(*arguments, FORCE_COLOR="1")
     assert not CODES.search(plain.stdout + plain.stderr)
     assert CODES.search(colored.stdout + colored.stderr)
     assert CODES.sub("", colored.stdout) == plain.stdout
@@ -72,9 +73,9 @@ def test_color_changes_no_text(arguments: list[str], write: Write, run: Run) -> 
 
 
 @pytest.mark.parametrize("form", ["json", "github", "gitlab", "sarif", "markdown"])
-def test_formats_for_programs_have_none(form: str, write: Write, run: Run) -> None:
+def test_formats_for_programs_have_none(form: str, write: Write, called: Run) -> None:
     write("model_specs/a.yaml", count=0)
-    done = run("validate", "--format", form, FORCE_COLOR="1")
+    done = called("validate", "--format", form, FORCE_COLOR="1")
     assert "IS" in done.stdout
     assert "\x1b" not in done.stdout
 
@@ -156,7 +157,7 @@ def test_there_is_a_script_for_each_shell(shell: str, capsys: pytest.CaptureFixt
 
 
 ASKED = """
-source <("$@")
+source completion.bash
 COMP_WORDS=(inferstack {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 _shtab_inferstack 2>/dev/null
 echo "${{COMPREPLY[@]}}"
@@ -173,9 +174,11 @@ echo "${{COMPREPLY[@]}}"
         ("validate model_specs/a", "model_specs/a.yaml"),
     ],
 )
-def test_bash_completes(words: str, wanted: str, write: Write, run: Run) -> None:
+def test_bash_completes(words: str, wanted: str, folder: Path, write: Write, called: Run) -> None:
     write("model_specs/a.yaml")
-    done = run("completion", "bash", shell=ASKED.format(words=words))
+    (folder / "completion.bash").write_text(called("completion", "bash").stdout, "utf-8")
+    command = ["bash", "-c", ASKED.format(words=words)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stdout == f"{wanted}\n", done.stderr
 
 
