@@ -80,15 +80,15 @@ def test_formats_for_programs_have_none(form: str, write: Write, called: Run) ->
     assert "\x1b" not in done.stdout
 
 
-def test_an_error_is_red_and_its_place_bold(write: Write, run: Run) -> None:
+def test_an_error_is_red_and_its_place_bold(write: Write, called: Run) -> None:
     write("model_specs/a.yaml", count=0)
-    done = run("validate", FORCE_COLOR="1")
+    done = called("validate", FORCE_COLOR="1")
     assert re.match(r"\x1b\[1mmodel_specs/a.yaml:6:\d+\x1b\[0m: \x1b\[31mIS\d{3}\x1b\[0m: ", done.stdout)
     assert done.stderr == "\x1b[31m1 error in 1 of 1 spec\x1b[0m\n"
 
 
-def test_the_package_runs_as_a_module(run: Run) -> None:
-    assert run("--version", program=MODULE).stdout == run("--version").stdout
+def test_the_package_runs_as_a_module(run: Run, called: Run) -> None:
+    assert run("--version", program=MODULE).stdout == called("--version").stdout
     assert run("explain", "IS012", program=MODULE).stdout.startswith("IS012 (error)\n")
 
 
@@ -96,9 +96,9 @@ def test_the_package_runs_as_a_module(run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["validate", "list", "render"])
-def test_a_spec_may_be_piped_in(command: str, write: Write, run: Run) -> None:
+def test_a_spec_may_be_piped_in(command: str, write: Write, run: Run, called: Run) -> None:
     write("a.yaml")
-    named, piped = run(command, "a.yaml"), run(command, "-", shell='"$@" <a.yaml')
+    named, piped = called(command, "a.yaml"), run(command, "-", shell='"$@" <a.yaml')
     assert piped.returncode == 0
     assert piped.stdout == named.stdout.replace("a.yaml: ", "<stdin>: ")
 
