@@ -20,13 +20,17 @@ select_node()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _ASKED_FOR = [
-    Path(__file__).parent / name for name in ("browser", "deploy", "editor", "measure/test_on_triton.py")
+    Path(__file__).parent / name
+    for name in (
+        *("browser", "deploy", "editor", "site"),
+        *("measure/test_on_triton.py", "rehearsal/test_torchscript.py"),
+    )
 ]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What needs a browser or programs of npm, or compares speeds, must be asked for: by `make test-browser`,
-    `test-deploy`, `test-editor` or `test-measure`, or by its path.
+    """What needs a browser, programs of npm or torch, or compares speeds, must be asked for: by `make test-browser`,
+    `test-deploy`, `test-editor`, `test-site`, `test-torch` or `test-measure`, or by its path.
     """
     named = [Path(arg.split("::")[0]).resolve() for arg in config.args]
     wanted = any(collection_path in (path, *path.parents) for path in named)

@@ -12,6 +12,8 @@ from support.checking import check_file
 from support.program import PROGRAM, Command
 from support.s3 import Cloud
 
+from inferstack.account.checksums import PART
+
 # Every part but the first takes its time, so that there is a middle to be stopped in: the S3 is a thread of the
 # test's own process, and the test may learn late that the upload has begun.
 SLOW = """
@@ -26,14 +28,14 @@ def wait(request, **_):
         time.sleep(8)
 boto3.Session = slow
 """
-LARGE = 48 << 20
+LARGE = PART + (1 << 20)
 # No file can become larger: writing fails in the middle, as on a full disk.
 FULL = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({LARGE // 2}, {LARGE // 2}))\n"
 
 
 @pytest.fixture
 def large(package: Command) -> None:
-    """The spec's weights are large enough for several parts."""
+    """The spec's weights are large enough for two parts."""
     with Path("weights/net.onnx").open("wb") as file:
         file.truncate(LARGE)
 

@@ -3,22 +3,32 @@
 import base64
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from boto3.s3.transfer import TransferConfig
+from s3transfer.upload import UploadSeekableInputManager
 from support.s3 import BUCKET, Cloud, Faults
 from support.stubbed import StubbedSession
 
+from inferstack.account import checksums, upload as uploading
 from inferstack.account.bucket import Encryption, S3Place
-from inferstack.account.checksums import PART, Archive, has_the_bytes, part_size
+from inferstack.account.checksums import Archive, has_the_bytes, part_size
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.upload import COPIED, UPLOADED, WAS_THERE, Transfer, upload
 
 PLACE = S3Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
 NEW = S3Place(BUCKET, "new/model.tar.gz")
 MIB = 1 << 20
+PART = 6 * MIB
+
+
+@pytest.fixture(autouse=True)
+def _parts_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Almost the smallest that S3 takes, which is 5 MiB: what is tested of parts does not depend on their size."""
+    monkeypatch.setattr(checksums, "PART", PART)
 
 
 def archive(folder: Path, content: bytes = b"weights") -> Archive:
@@ -191,15 +201,47 @@ def test_an_archive_that_changed_after_it_was_packed_is_not_uploaded(cloud: Clou
 
 LARGE = bytes(2 * PART)
 OTHER = bytes(PART) + b"1" * PART
-REWRITTEN = {"other": OTHER, "shorter": b"short", "longer": OTHER + OTHER, "gone": b""}
 
 
-@pytest.mark.parametrize("content", REWRITTEN.values(), ids=REWRITTEN)
+def rewritten_within(monkeypatch: pytest.MonkeyPatch, path: Path, content: bytes) -> None:
+    """The file gets other content when boto3 has read its first part, and before the second.
+
+    Both are read while S3 is asked for an upload, so no request could be waited for.
+    """
+    bodies = UploadSeekableInputManager.yield_upload_part_bodies
+
+    def rewritten(*them: Any) -> Iterator[Any]:
+        for read, body in enumerate(bodies(*them), start=1):
+            if read == 1:
+                path.write_bytes(content)
+            yield body
+
+    monkeypatch.setattr(UploadSeekableInputManager, "yield_upload_part_bodies", rewritten)
+
+
+@pytest.mark.parametrize("content", [OTHER, b""], ids=["other", "gone"])
 def test_an_archive_that_is_rewritten_between_its_parts_leaves_nothing_in_s3(
-    content: bytes, cloud: Cloud, faults: Faults, tmp_path: Path
+    content: bytes, cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = archive(tmp_path, LARGE)
-    faults.before["CreateMultipartUpload"] = lambda: one.path.write_bytes(content)
+    rewritten_within(monkeypatch, one.path, content)
+    with pytest.raises(AccountError, match="changed after it was packed"):
+        put(one)
+    assert cloud.objects() == {}
+    assert cloud.unfinished() == []
+
+
+def test_an_archive_that_grows_before_its_first_part_leaves_nothing_in_s3(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, digests = archive(tmp_path, LARGE), uploading.of_content
+
+    def grown(*them: Any) -> tuple[str, ...]:
+        found = digests(*them)
+        one.path.write_bytes(LARGE + b"1")
+        return found
+
+    monkeypatch.setattr(uploading, "of_content", grown)
     with pytest.raises(AccountError, match="changed after it was packed"):
         put(one)
     assert cloud.objects() == {}

@@ -1,6 +1,5 @@
 """What `inferstack explain` shows for a code comes from the test cases, can be read at a glance, and exists."""
 
-import pytest
 import yaml
 from support.wrong_models import CASES, Case as ModelCase
 from support.wrong_specs import WRONG as WRONG_SPECS, Case, Edit
@@ -33,16 +32,15 @@ def test_every_case_that_is_there_to_be_shown_is_shown() -> None:
     assert [case.title for case in (*WRONG_SPECS, *CASES) if case.is_shown and case.title not in titles] == []
 
 
-@pytest.mark.parametrize("code", examples())
-def test_a_terminal_shows_all_of_an_example_whose_right_side_is_yaml(code: str) -> None:
-    example = examples()[code]
-    shown = list(example.shown())
-    assert len(shown) <= MOST_LINES
-    assert max(map(len, shown)) <= 80
-    assert all(line.isprintable() for line in shown)
-    right = side(example, RIGHT)
-    assert isinstance(yaml.safe_load(right) or {}, dict)
-    assert right != side(example, WRONG)
+def test_a_terminal_shows_all_of_an_example_whose_right_side_is_yaml() -> None:
+    for code, example in examples().items():
+        shown = list(example.shown())
+        assert len(shown) <= MOST_LINES, code
+        assert max(map(len, shown)) <= 80, code
+        assert all(line.isprintable() for line in shown), code
+        right = side(example, RIGHT)
+        assert isinstance(yaml.safe_load(right) or {}, dict), code
+        assert right != side(example, WRONG), code
 
 
 def side(example: Example, mark: str) -> str:

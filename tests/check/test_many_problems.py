@@ -1,7 +1,10 @@
 """A file with very many problems: the first are worded, the others counted, and the work stays bounded."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -44,26 +47,39 @@ WRONG = {
 }
 
 
-@pytest.fixture(params=WRONG)
-def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    found = tmp_path / "churn.yaml"
+@pytest.fixture(scope="module", params=WRONG)
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found: Path = tmp_path_factory.mktemp("many") / "churn.yaml"
     found.write_text(HEAD + WRONG[request.param], "utf-8")
     return found
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+@contextmanager
+def asked() -> Iterator[list[object]]:
     """How often similar words are looked for."""
     found: list[object] = []
     compare, slips = words._compared.__wrapped__, words.slips_among
-    monkeypatch.setattr(words, "_compared", lambda *them: found.append(them) or compare(*them))
-    monkeypatch.setattr(words, "slips_among", lambda *them: found.append(them) or slips(*them))
-    return found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "_compared", lambda *them: found.append(them) or compare(*them))
+        patch.setattr(words, "slips_among", lambda *them: found.append(them) or slips(*them))
+        yield found
 
 
-def test_the_first_problems_are_said_and_the_others_counted(file: Path, asked: list[object]) -> None:
-    found = check_files([file])
-    assert 0 < len(asked) <= MOST_SUGGESTIONS
+class Checked(NamedTuple):
+    found: list[Problem]
+    asked: int
+
+
+@pytest.fixture(scope="module")
+def checked(file: Path) -> Checked:
+    with asked() as them:
+        found = check_files([file])
+    return Checked(found, len(them))
+
+
+def test_the_first_problems_are_said_and_the_others_counted(checked: Checked) -> None:
+    assert 0 < checked.asked <= MOST_SUGGESTIONS
+    found = checked.found
     said = [it for it in found if it.code != MANY]
     counts = [it for it in found if it.code == MANY]
     assert len(said) == MOST_SHOWN
@@ -75,19 +91,20 @@ def test_the_first_problems_are_said_and_the_others_counted(file: Path, asked: l
     )
 
 
-def test_a_spec_that_is_loaded_has_as_few(file: Path, asked: list[object]) -> None:
-    with pytest.raises(SpecError) as failed:
-        load_spec(file, stage="s7" if "stages:" in file.read_text("utf-8") else None)
-    assert len(asked) <= MOST_SUGGESTIONS
-    assert len(failed.value.problems) <= MOST_SHOWN + 1
-
-
-def test_what_is_said_has_its_suggestion(tmp_path: Path) -> None:
-    file = tmp_path / "churn.yaml"
-    file.write_text(HEAD + WRONG["instance types"], "utf-8")
-    said = [it for it in check_files([file]) if it.code == "IS104"]
+@pytest.mark.parametrize("file", ["instance types"], indirect=True)
+def test_what_is_said_has_its_suggestion(checked: Checked) -> None:
+    said = [it for it in checked.found if it.code == "IS104"]
     assert len(said) > 50
     assert all("did you mean `ml.m5." in it.fix for it in said)
+
+
+# A comparison with every instance type takes the longest, and one way to it is enough.
+@pytest.mark.parametrize("file", sorted({*WRONG} - {"instance types"}), indirect=True)
+def test_a_spec_that_is_loaded_has_as_few(file: Path) -> None:
+    with asked() as them, pytest.raises(SpecError) as failed:
+        load_spec(file, stage="s7" if "stages:" in file.read_text("utf-8") else None)
+    assert len(them) <= MOST_SUGGESTIONS
+    assert len(failed.value.problems) <= MOST_SHOWN + 1
 
 
 def test_the_next_file_gets_its_suggestions(tmp_path: Path) -> None:

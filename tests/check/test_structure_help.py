@@ -352,9 +352,10 @@ def test_a_block_has_the_key_that_its_name_is_called_by(block: str, key: str) ->
     assert "name" not in keys
 
 
-@pytest.mark.parametrize(("block", "key"), [(it, key) for it, keys in NOT_A_KEY_HERE.items() for key in keys])
-def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> None:
-    assert key not in shipped_schema()["$defs"][block]["properties"]
+def test_a_block_that_says_it_has_no_such_key_has_none() -> None:
+    blocks = shipped_schema()["$defs"]
+    said = [(block, key) for block, keys in NOT_A_KEY_HERE.items() for key in keys]
+    assert [(block, key) for block, key in said if key in blocks[block]["properties"]] == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from support.program import PROGRAM, SOURCE_ROOT, Run, Write
 
+from inferstack.cli import main
+
 SPEC = """\
 kind: single-model
 endpoint_name: {name}
@@ -58,3 +60,21 @@ def run(folder: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def called(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """As :func:`run`, with `main` itself, which takes a tenth of the time: ``test_program.py`` compares the two."""
+
+    def called(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in env.items():
+                patch.setenv(name, value)
+            try:
+                code = main(list(arguments))
+            except SystemExit as exit_:
+                code = int(exit_.code or 0)
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return called

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -13,7 +14,7 @@ from inferstack.problems import FilePlace, Problem, Severity, on_one_line
 
 OURS = {"h3", "ul", "li", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code"}
 
-PARSERS = pytest.mark.parametrize("parser", [by_github, by_markdown_it])
+PARSERS = (by_github, by_markdown_it)
 
 
 def visible(text: str) -> str:
@@ -21,32 +22,30 @@ def visible(text: str) -> str:
     return re.sub(r"[\s\u200b]+", "", text)
 
 
-@PARSERS
 @settings(max_examples=600, deadline=None)
 @given(file=TEXTS, message=TEXTS, fix=TEXTS, note=TEXTS)
-def test_a_comment_has_no_markup_but_ours(
-    parser: object, file: str, message: str, fix: str, note: str
-) -> None:
+def test_a_comment_has_no_markup_but_ours(file: str, message: str, fix: str, note: str) -> None:
     problem = Problem(FilePlace(file), message, fix, "IS101")
     made = in_format("markdown", Findings([problem], 1, [note]))
     assert not [line for line in made.splitlines() if line.startswith("/")], "a quick action of GitLab"
     assert "##[" not in made
     assert "##vso[" not in made
-    page = Page(parser(made))  # type: ignore[operator]
-    assert set(page.tags) <= OURS
-    assert page.attributes == []
-    assert page.open == []
-    assert [page.tags.count(tag) for tag in ("h3", "ul", "li", "table", "tr", "td")] == [1, 1, 1, 1, 2, 3]
-    assert not [text for text in page.texts if LIVE.search(text)]
+    for parser in PARSERS:
+        page = Page(parser(made))
+        assert set(page.tags) <= OURS, parser
+        assert page.attributes == [], parser
+        assert page.open == [], parser
+        found = [page.tags.count(tag) for tag in ("h3", "ul", "li", "table", "tr", "td")]
+        assert found == [1, 1, 1, 1, 2, 3], parser
+        assert not [text for text in page.texts if LIVE.search(text)], parser
 
 
-@PARSERS
 @settings(max_examples=600, deadline=None)
 @given(said=TEXTS.filter(lambda it: "`" not in it))
-def test_text_appears_as_it_is(parser: object, said: str) -> None:
-    for escaped in (escaping.markdown, escaping.code):
-        page = Page(parser(f"| a |\n| --- |\n| {escaped(said)} |"))  # type: ignore[operator]
-        assert visible(page.all) == "a" + visible(on_one_line(said))
+def test_text_appears_as_it_is(said: str) -> None:
+    for parser, escaped in product(PARSERS, (escaping.markdown, escaping.code)):
+        page = Page(parser(f"| a |\n| --- |\n| {escaped(said)} |"))
+        assert visible(page.all) == "a" + visible(on_one_line(said)), parser
 
 
 @settings(max_examples=300, deadline=None)
@@ -69,11 +68,11 @@ def test_what_is_ordinary_is_easy_to_read_unrendered() -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(file=TEXTS, message=TEXTS)
-@pytest.mark.parametrize("form", sorted({*FORMATS} - {"github"}))
-def test_no_line_of_a_report_is_a_command(form: str, file: str, message: str) -> None:
+def test_no_line_of_a_report_is_a_command(file: str, message: str) -> None:
     found = Findings([Problem(FilePlace(file), message, "", "IS101")], 1, [message])
-    printed = in_format(form, found)
-    assert not [line for line in re.split("[\r\n]", printed) if command_in(line)]
+    for form in sorted({*FORMATS} - {"github"}):
+        printed = in_format(form, found)
+        assert not [line for line in re.split("[\r\n]", printed) if command_in(line)], form
 
 
 @settings(max_examples=400, deadline=None)

@@ -17,22 +17,16 @@ from inferstack.triton.archive.entries import JUNK_INSIDE
 OF_NO_SPEC = {LEFT_OVER, JUNK_INSIDE}
 
 
-def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_code_is_explained_and_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     for code, entry in every_code().items():
         assert main(["explain", code]) == 0
         out = capsys.readouterr().out
+        assert [it for it in out.splitlines() if len(it) > 80 and not it.startswith("Source: https://")] == []
         first, *sentence = out.partition("\nSource: ")[0].splitlines()
         assert (first, " ".join(sentence)) == (f"{code} ({entry.severity})", entry.sentence)
         assert f"\nSource: {entry.source}\n" in out
         of_a_spec = code not in OF_NO_SPEC
         assert ("ignore: [" in out) is (entry.severity is not Severity.ERROR and of_a_spec)
-
-
-def test_what_is_explained_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    for code in every_code():
-        main(["explain", code])
-        lines = capsys.readouterr().out.splitlines()
-        assert [line for line in lines if len(line) > 80 and not line.startswith("Source: https://")] == []
 
 
 def test_in_a_terminal_the_list_is_as_wide_as_that(

@@ -33,8 +33,8 @@ def project(folder: Path, *more: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["models", "my models", "a/b/c", "ümläut", "."])
-def test_it_is_written_where_one_says(name: str, folder: Path, run: Run) -> None:
-    done = run("init", name, *HERE)
+def test_it_is_written_where_one_says(name: str, folder: Path, called: Run) -> None:
+    done = called("init", name, *HERE)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)
     wanted = files_of(Answers("single-model", "us-east-1", "none"))
     written = made(folder / name)
@@ -43,11 +43,11 @@ def test_it_is_written_where_one_says(name: str, folder: Path, run: Run) -> None
     assert [Path(line) for line in done.stdout.splitlines()] == [Path(name) / path for path in wanted]
 
 
-def test_what_it_says_to_do_next_works(folder: Path, run: Run) -> None:
-    said = run("init", "my models", *HERE).stderr
+def test_what_it_says_to_do_next_works(folder: Path, called: Run) -> None:
+    said = called("init", "my models", *HERE).stderr
     assert said == "next: cd 'my models' && inferstack validate && npm ci && npx cdk synth --quiet\n"
-    assert run("init", "b", *HERE[:2], "--yes").stderr.startswith("next: cd b && ")
-    done = run("validate", "my models/model_specs")
+    assert called("init", "b", *HERE[:2], "--yes").stderr.startswith("next: cd b && ")
+    done = called("validate", "my models/model_specs")
     assert (done.returncode, done.stderr) == (0, "1 spec: no problems\n")
 
 
@@ -67,34 +67,34 @@ def test_what_others_have_there_stays(folder: Path, capsys: pytest.CaptureFixtur
     assert (folder / "README.md").read_text("utf-8") == "# Ours\n"
 
 
-def test_a_region_without_the_image_is_told(folder: Path, run: Run) -> None:
-    done = run("init", "--yes", "--region", "mx-central-1")
+def test_a_region_without_the_image_is_told(folder: Path, called: Run) -> None:
+    done = called("init", "--yes", "--region", "mx-central-1")
     assert done.returncode == 1
     assert "model_specs/churn.yaml:7:3: IS701: xgboost 1.7-1 is not published in mx-central-1" in done.stderr
     assert Path("model_specs/churn.yaml").is_file()
 
 
-def test_the_usual_region_is_that_of_the_aws_cli(folder: Path, run: Run) -> None:
-    run("init", "--yes", AWS_REGION="", AWS_DEFAULT_REGION="eu-west-3")
+def test_the_usual_region_is_that_of_the_aws_cli(folder: Path, called: Run) -> None:
+    called("init", "--yes", AWS_REGION="", AWS_DEFAULT_REGION="eu-west-3")
     assert json.loads((folder / RECORD).read_text("utf-8"))["answers"]["region"] == "eu-west-3"
 
 
 # ---------------------------------------------------------------- all files or none
 
 
-def test_a_file_in_the_way_leaves_nothing_behind(folder: Path, run: Run) -> None:
+def test_a_file_in_the_way_leaves_nothing_behind(folder: Path, called: Run) -> None:
     Path("models").mkdir()
     Path("models/tests").write_text("ours\n", "utf-8")
-    done = run("init", "models", *HERE)
+    done = called("init", "models", *HERE)
     assert done.returncode == 1
     assert done.stderr == "inferstack: models/tests: cannot be written: File exists; nothing was written\n"
     assert made(folder) == {"models/tests": "ours\n"}
     assert sorted(Path("models").iterdir()) == [Path("models/tests")]
 
 
-def test_a_file_is_no_folder(folder: Path, run: Run) -> None:
+def test_a_file_is_no_folder(folder: Path, called: Run) -> None:
     Path("a").touch()
-    done = run("init", "a", *HERE)
+    done = called("init", "a", *HERE)
     assert (done.returncode, done.stdout) == (1, "")
     assert (
         done.stderr
@@ -176,16 +176,16 @@ def outdate(folder: Path, path: str, text: str) -> None:
     (folder / RECORD).write_text(json.dumps(record), "utf-8")
 
 
-def test_a_second_run_writes_nothing(folder: Path, run: Run) -> None:
+def test_a_second_run_writes_nothing(folder: Path, called: Run) -> None:
     project(folder)
     before = made(folder)
-    done = run("init")
+    done = called("init")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "up to date: there is nothing to write\n"
     assert made(folder) == before
 
 
-def test_a_second_run_says_what_differs_and_how_to_update(folder: Path, run: Run) -> None:
+def test_a_second_run_says_what_differs_and_how_to_update(folder: Path, called: Run) -> None:
     project(folder)
     outdate(folder, "app.py", "print()\n")
     outdate(folder, "cdk.json", "{}\n")
@@ -193,7 +193,7 @@ def test_a_second_run_says_what_differs_and_how_to_update(folder: Path, run: Run
     (folder / "README.md").write_text("# Ours\n", "utf-8")
     (folder / ".vscode/settings.json").unlink()
     before = made(folder)
-    done = run("init")
+    done = called("init")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         ".vscode/settings.json: removed by you: left out",
@@ -205,7 +205,7 @@ def test_a_second_run_says_what_differs_and_how_to_update(folder: Path, run: Run
     assert made(folder) == before
 
 
-def test_an_update_writes_only_what_the_user_has_not_changed(folder: Path, run: Run) -> None:
+def test_an_update_writes_only_what_the_user_has_not_changed(folder: Path, called: Run) -> None:
     project(folder)
     wanted = made(folder)
     outdate(folder, "app.py", "print()\n")
@@ -213,70 +213,70 @@ def test_an_update_writes_only_what_the_user_has_not_changed(folder: Path, run: 
     outdate(folder, "cdk.json", "{}\n")
     (folder / "cdk.json").write_text('{"app": "mine"}\n', "utf-8")
     (folder / "tests/test_stacks.py").unlink()
-    done = run("init", "--update")
+    done = called("init", "--update")
     assert (done.returncode, done.stdout) == (0, "app.py\n")
     assert (folder / "app.py").read_text("utf-8") == wanted["app.py"]
     assert (folder / "app.py").stat().st_mode & 0o777 == 0o755
     assert (folder / "cdk.json").read_text("utf-8") == '{"app": "mine"}\n'
     assert not (folder / "tests/test_stacks.py").exists()
     # It has been told of; from now on the file is simply the user's.
-    assert "cdk.json: yours: left as it is\n" in run("init").stdout
+    assert "cdk.json: yours: left as it is\n" in called("init").stdout
 
 
-def test_specs_and_versions_are_never_updated(folder: Path, run: Run) -> None:
+def test_specs_and_versions_are_never_updated(folder: Path, called: Run) -> None:
     """An update of inferstack must not change what is deployed."""
     project(folder)
     for path in ("model_specs/churn.yaml", "requirements.txt"):
         outdate(folder, path, "old\n")
-    assert run("init", "--update").stdout == ""
+    assert called("init", "--update").stdout == ""
     assert (folder / "model_specs/churn.yaml").read_text("utf-8") == "old\n"
     (folder / "model_specs/churn.yaml").rename(folder / "model_specs/ours.yaml")
-    done = run("init")
+    done = called("init")
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_line_ends_of_windows_are_no_change(folder: Path, run: Run) -> None:
+def test_line_ends_of_windows_are_no_change(folder: Path, called: Run) -> None:
     project(folder)
     for path in ("README.md", "app.py"):
         content = (folder / path).read_bytes()
         (folder / path).write_bytes(content.replace(b"\n", b"\r\n"))
-    assert run("init").stdout == ""
+    assert called("init").stdout == ""
 
 
-def test_another_ci_system_is_added_later(folder: Path, run: Run) -> None:
+def test_another_ci_system_is_added_later(folder: Path, called: Run) -> None:
     project(folder)
-    done = run("init", "--ci", "github")
+    done = called("init", "--ci", "github")
     assert done.returncode == 1
     assert ".github/workflows/inferstack-review.yml: would be written\n" in done.stdout
     assert "`inferstack init --ci github --update`" in done.stderr
-    assert run("init", "--ci", "github", "--update").returncode == 0
-    assert run("init").stderr == "up to date: there is nothing to write\n"
-    assert "ci/review.sh: no longer part of the project" in run("init", "--ci", "none").stdout
+    assert called("init", "--ci", "github", "--update").returncode == 0
+    assert called("init").stderr == "up to date: there is nothing to write\n"
+    assert "ci/review.sh: no longer part of the project" in called("init", "--ci", "none").stdout
 
 
-def test_the_difference_is_shown(folder: Path, run: Run) -> None:
+def test_the_difference_is_shown(folder: Path, called: Run) -> None:
     project(folder)
     (folder / "cdk.json").write_text('{\n  "app": "python3 app.py"\n}\n', "utf-8")
-    done = run("init", "--diff")
+    done = called("init", "--diff")
     assert done.returncode == 0
     assert done.stdout.splitlines()[:3] == ["--- cdk.json", "+++ cdk.json", "@@ -1,3 +1,6 @@"]
     assert '+    "stage": "test"' in done.stdout
 
 
-def test_another_schema_is_not_shown_line_by_line(folder: Path, run: Run) -> None:
+def test_another_schema_is_not_shown_line_by_line(folder: Path, called: Run) -> None:
     project(folder)
     outdate(folder, "inferstack.schema.json", "{}\n")
     assert (
-        run("init", "--diff").stdout
+        called("init", "--diff").stdout
         == "inferstack.schema.json differs: it is the schema of another version\n"
     )
-    assert run("init", "--diff", "--update").returncode == 2
+    assert called("init", "--diff", "--update").returncode == 2
 
 
-def test_a_terminal_is_shown_no_control_characters(folder: Path, run: Run) -> None:
+def test_a_terminal_is_shown_no_control_characters(folder: Path, called: Run) -> None:
     project(folder)
     (folder / "cdk.json").write_text("\x1b[31m\n", "utf-8")
-    assert "\x1b" not in run("init", "--diff").stdout
+    assert "\x1b" not in called("init", "--diff").stdout
 
 
 @pytest.mark.parametrize(
@@ -291,10 +291,10 @@ def test_a_terminal_is_shown_no_control_characters(folder: Path, run: Run) -> No
         "<<<<<<< HEAD\n",
     ],
 )
-def test_a_record_that_cannot_be_read_stops_it(record: str, folder: Path, run: Run) -> None:
+def test_a_record_that_cannot_be_read_stops_it(record: str, folder: Path, called: Run) -> None:
     project(folder)
     (folder / RECORD).write_text(record, "utf-8")
-    done = run("init")
+    done = called("init")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"inferstack: {RECORD}: this is not a record of init: ")
 
@@ -371,7 +371,7 @@ def test_without_a_terminal_it_asks_nothing(folder: Path, run: Run) -> None:
         (("--ci", "jenkins"), "invalid choice: 'jenkins'"),
     ],
 )
-def test_a_wrong_option_is_wrong_usage(words: tuple[str, str], said: str, folder: Path, run: Run) -> None:
-    done = run("init", "--yes", *words)
+def test_a_wrong_option_is_wrong_usage(words: tuple[str, str], said: str, folder: Path, called: Run) -> None:
+    done = called("init", "--yes", *words)
     assert (done.returncode, said in done.stderr) == (2, True)
     assert list(folder.iterdir()) == []

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from support.program import PROGRAM, Run, Write
@@ -63,9 +64,9 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_color_changes_no_text(arguments: list[str], write: Write, run: Run) -> None:
+def test_color_changes_no_text(arguments: list[str], write: Write, called: Run) -> None:
     write("model_specs/a.yaml", count=1, more="autoscaling: {min_capacity: 2, max_capacity: 3}\n")
-    plain, colored = run(*arguments), run(*arguments, FORCE_COLOR="1")
+    plain, colored = called(*arguments), called(*arguments, FORCE_COLOR="1")
     assert not CODES.search(plain.stdout + plain.stderr)
     assert CODES.search(colored.stdout + colored.stderr)
     assert CODES.sub("", colored.stdout) == plain.stdout
@@ -73,22 +74,22 @@ def test_color_changes_no_text(arguments: list[str], write: Write, run: Run) -> 
 
 
 @pytest.mark.parametrize("form", sorted({*FORMATS} - {"text"}))
-def test_formats_for_programs_have_none(form: str, write: Write, run: Run) -> None:
+def test_formats_for_programs_have_none(form: str, write: Write, called: Run) -> None:
     write("model_specs/a.yaml", count=0)
-    done = run("validate", "--format", form, FORCE_COLOR="1")
+    done = called("validate", "--format", form, FORCE_COLOR="1")
     assert "IS" in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_an_error_is_red_and_its_place_bold(write: Write, run: Run) -> None:
+def test_an_error_is_red_and_its_place_bold(write: Write, called: Run) -> None:
     write("model_specs/a.yaml", count=0)
-    done = run("validate", FORCE_COLOR="1")
+    done = called("validate", FORCE_COLOR="1")
     assert re.match(r"\x1b\[1mmodel_specs/a.yaml:6:\d+\x1b\[0m: \x1b\[31mIS\d{3}\x1b\[0m: ", done.stdout)
     assert done.stderr == "\x1b[31m1 error in 1 of 1 spec\x1b[0m\n"
 
 
-def test_the_package_runs_as_a_module(run: Run) -> None:
-    assert run("--version", program=MODULE).stdout == run("--version").stdout
+def test_the_package_runs_as_a_module(run: Run, called: Run) -> None:
+    assert run("--version", program=MODULE).stdout == called("--version").stdout
     assert run("explain", "IS012", program=MODULE).stdout.startswith("IS012 (error)\n")
 
 
@@ -96,9 +97,9 @@ def test_the_package_runs_as_a_module(run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["validate", "list", "render"])
-def test_a_spec_may_be_piped_in(command: str, write: Write, run: Run) -> None:
+def test_a_spec_may_be_piped_in(command: str, write: Write, run: Run, called: Run) -> None:
     write("a.yaml")
-    named, piped = run(command, "a.yaml"), run(command, "-", shell='"$@" <a.yaml')
+    named, piped = called(command, "a.yaml"), run(command, "-", shell='"$@" <a.yaml')
     assert piped.returncode == 0
     assert piped.stdout == named.stdout.replace("a.yaml: ", "<stdin>: ")
 
@@ -157,7 +158,7 @@ def test_there_is_a_script_for_each_shell(shell: str, capsys: pytest.CaptureFixt
 
 
 ASKED = """
-source <("$@")
+source completion.bash
 COMP_WORDS=(inferstack {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 _shtab_inferstack 2>/dev/null
 echo "${{COMPREPLY[@]}}"
@@ -174,9 +175,11 @@ echo "${{COMPREPLY[@]}}"
         ("validate model_specs/a", "model_specs/a.yaml"),
     ],
 )
-def test_bash_completes(words: str, wanted: str, write: Write, run: Run) -> None:
+def test_bash_completes(words: str, wanted: str, folder: Path, write: Write, called: Run) -> None:
     write("model_specs/a.yaml")
-    done = run("completion", "bash", shell=ASKED.format(words=words))
+    (folder / "completion.bash").write_text(called("completion", "bash").stdout, "utf-8")
+    command = ["bash", "-c", ASKED.format(words=words)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stdout == f"{wanted}\n", done.stderr
 
 

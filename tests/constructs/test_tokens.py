@@ -4,6 +4,7 @@ import copy
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +57,29 @@ def one_of(leaf: Leaf) -> Any:
     return {"text": "${Token[TOKEN.77]}", "number": NUMBER, "list": ["#{Token[TOKEN.77]}"]}[leaf.kind]
 
 
-@pytest.mark.parametrize("file", SPECS, ids=lambda it: it.stem)
-def test_a_token_is_taken_everywhere_or_refused_by_a_code(file: Path) -> None:
-    data = data_of(file)
-    for leaf in candidates(data):
-        found = errors(changed(data, {leaf.path: one_of(leaf)}))
+@dataclass(frozen=True)
+class Tried:
+    """The data of a spec, and what is wrong with it when there is a token in one place, for each of them."""
+
+    data: dict[str, Any]
+    found: list[tuple[Leaf, list[Problem]]]
+
+    def places(self) -> list[Leaf]:
+        """Every place that accepts a token."""
+        return [leaf for leaf, found in self.found if not found]
+
+
+@pytest.fixture(scope="module", params=SPECS, ids=lambda it: it.stem)
+def tried(request: pytest.FixtureRequest) -> Tried:
+    data = data_of(request.param)
+    return Tried(data, [(it, errors(changed(data, {it.path: one_of(it)}))) for it in candidates(data)])
+
+
+def test_a_token_is_taken_everywhere_or_refused_by_a_code(tried: Tried) -> None:
+    for leaf, found in tried.found:
         codes = {it.code for it in found}
         assert "IS112" in codes or codes <= REFERENCES, (leaf, found)
         assert not any("888" in str(it) for it in found if it.code == "IS112"), found
-
-
-def places(data: Any) -> list[Leaf]:
-    """Every place that accepts a token."""
-    return [it for it in candidates(data) if not errors(changed(data, {it.path: one_of(it)}))]
 
 
 def filled(data: Any, taken: list[Leaf], given: Given, make: Mapping[str, Any]) -> Any:
@@ -140,11 +151,9 @@ MEANINGS = {
 }
 
 
-@pytest.mark.parametrize("file", SPECS, ids=lambda it: it.stem)
-def test_a_value_means_the_same_as_a_token(file: Path) -> None:
-    data = data_of(file)
+def test_a_value_means_the_same_as_a_token(tried: Tried) -> None:
+    data, taken = tried.data, tried.places()
     region = data.get("env", {}).get("region", "us-east-1")
-    taken = places(data)
     plain = made(data, stack(region))
     for kind, make in MEANINGS.items():
         home = stack(region)

@@ -11,8 +11,10 @@ FILES = [
     wrong("two ways of scheduling", "IS900", {"net": "dynamic_batching {} sequence_batching {}"}),
     wrong("a field twice", "IS900", {"net": "max_batch_size: 4"}),
     wrong("a byte order mark", "IS900", {"net": ("name: ", "\ufeffname: ")}),
-    fine("lines that end as in Windows", {"net": ("\n", "\r\n")}),
-    fine("comments and other signs", {"net": "# said\nversion_policy: < latest: { num_versions: 1, } >;"}),
+    fine(
+        "comments and other signs, in lines that end as in Windows",
+        {"net": ["# said\nversion_policy: < latest: { num_versions: 1, } >;", ("\n", "\r\n")]},
+    ),
     wrong("the name of another folder", "IS904", {"net": ('"@net"', '"other"')}),
     fine("no name", {"net": ('name: "@net"\n', "")}),
     wrong("no version", "IS907", {"@net/1/model.py": None}),

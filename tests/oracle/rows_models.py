@@ -37,7 +37,6 @@ MODELS = [
     ),
     wrong("a batch size below zero", "IS922", {"net": ("max_batch_size: 8", "max_batch_size: -1")}),
     fine("no batches", {"net": ("max_batch_size: 8", "max_batch_size: 0")}),
-    fine("requests joined", {"net": "dynamic_batching { preferred_batch_size: [ 4, 8 ] }"}),
     wrong("preferring more than the most", "IS923", {"net": "dynamic_batching { preferred_batch_size: 9 }"}),
     wrong("preferring nothing", "IS923", {"net": "dynamic_batching { preferred_batch_size: 0 }"}),
     wrong(
@@ -46,7 +45,13 @@ MODELS = [
         {"net": [("max_batch_size: 8", ""), "dynamic_batching { preferred_batch_size: 1 }"]},
     ),
     fine("requests joined without batches", {"net": [("max_batch_size: 8", ""), "dynamic_batching {}"]}),
-    fine("priorities", {"net": "dynamic_batching { priority_levels: 2 default_priority_level: 1 }"}),
+    fine(
+        "requests joined, with priorities",
+        {
+            "net": "dynamic_batching { preferred_batch_size: [ 4, 8 ] "
+            "priority_levels: 2 default_priority_level: 1 }"
+        },
+    ),
     wrong("priorities without a usual one", "IS924", {"net": "dynamic_batching { priority_levels: 2 }"}),
     wrong(
         "a priority above the levels",
@@ -75,7 +80,6 @@ MODELS = [
             "{ timeout_action: DELAY default_timeout_microseconds: 5 } }"
         },
     ),
-    fine("a cache", {"net": "response_cache { enable: true }"}),
     wrong(
         "a cache of several answers",
         "IS926",
@@ -91,7 +95,15 @@ MODELS = [
     wrong("a GPU that is not there", "IS931", {"net": "instance_group { kind: KIND_GPU }"}),
     wrong("a GPU that may be there", "IS931", {"net": "instance_group { gpus: 0 }"}),
     wrong("a profile for Python", "IS932", {"net": 'instance_group { kind: KIND_CPU profile: "0" }'}),
-    fine("a limit of rates", {"net": 'instance_group { rate_limiter { resources { name: "R" count: 1 } } }'}),
-    fine("parameters", {"net": 'parameters { key: "any" value { string_value: "thing" } }'}),
-    fine("an optimization", {"net": "optimization { priority: PRIORITY_MAX }"}),
+    fine(
+        "a cache, a limit of rates, parameters, and an optimization",
+        {
+            "net": [
+                "response_cache { enable: true }",
+                'instance_group { rate_limiter { resources { name: "R" count: 1 } } }',
+                'parameters { key: "any" value { string_value: "thing" } }',
+                "optimization { priority: PRIORITY_MAX }",
+            ]
+        },
+    ),
 ]

@@ -25,8 +25,15 @@ TENSORS = [
     wrong("a dimension below -1", "IS936", {"net": ("[ 3 ]", "[ -2 ]")}),
     wrong("an output of zero", "IS936", {"net": ("[ 2 ]", "[ 2, 0 ]")}),
     fine("open dimensions", {"net": ("[ 3 ]", "[ -1, 4, -1 ]")}),
-    fine("another shape of as many", {"net": ("[ 3 ]", "[ 3 ] reshape { shape: [ 1, 3 ] }")}),
-    fine("an output of another shape", {"net": ("[ 2 ]", "[ 2 ] reshape { shape: [ 2, 1 ] }")}),
+    fine(
+        "another shape of as many, of input and output",
+        {
+            "net": [
+                ("[ 3 ]", "[ 3 ] reshape { shape: [ 1, 3 ] }"),
+                ("[ 2 ]", "[ 2 ] reshape { shape: [ 2, 1 ] }"),
+            ]
+        },
+    ),
     wrong("another shape of more", "IS937", {"net": ("[ 3 ]", "[ 3 ] reshape { shape: [ 4 ] }")}),
     wrong("another shape of none", "IS937", {"net": ("[ 2 ]", "[ 2 ] reshape { shape: [ ] }")}),
     fine("no shape but the batch", {"net": ("[ 3 ]", "[ 1 ] reshape { shape: [ ] }")}),
@@ -63,8 +70,15 @@ TENSORS = [
         "an input that may be left out",
         {"net": 'input { name: "Z" data_type: TYPE_BOOL dims: 1 optional: true }'},
     ),
-    fine("texts", {"net": ('"X" data_type: TYPE_FP32', '"X" data_type: TYPE_STRING')}),
-    fine("halves", {"net": ('"Y" data_type: TYPE_FP32', '"Y" data_type: TYPE_FP16')}),
+    fine(
+        "texts, and halves",
+        {
+            "net": [
+                ('"X" data_type: TYPE_FP32', '"X" data_type: TYPE_STRING'),
+                ('"Y" data_type: TYPE_FP32', '"Y" data_type: TYPE_FP16'),
+            ]
+        },
+    ),
     wrong(
         "a length of nothing",
         "IS944",

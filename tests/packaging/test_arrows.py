@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -29,8 +30,13 @@ APART = {
 OUTSIDE = frozenset({"aws_cdk", "jsii", "constructs", "boto3", "botocore"})
 
 
-def imported(file: Path) -> Iterator[str]:
+@cache
+def imported(file: Path) -> tuple[str, ...]:
     """Full names of everything that a file imports, anywhere in it."""
+    return tuple(_imported(file))
+
+
+def _imported(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         match node:
             case ast.Import():
@@ -97,7 +103,7 @@ def test_the_library_knows_nothing_of_the_stacks():
 
 
 def test_the_app_knows_the_stacks_only():
-    assert list(imported(ROOT / "app.py")) == ["inferstack_stacks.build_app"]
+    assert imported(ROOT / "app.py") == ("inferstack_stacks.build_app",)
     assert len(list(STACKS.glob("*.py"))) > 1
 
 

@@ -115,7 +115,7 @@ def _make(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def outcomes(rehearsed: Rehearse, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ArchiveOutcome]:
     if "torch" not in find_server(SERVER_PYTHON).packages:
-        pytest.skip("the server's Python has no torch; `make test-torch` installs it and runs this")
+        pytest.fail("the server's Python has no torch; `make test-torch` installs it and runs this")
     folder: Path = tmp_path_factory.mktemp("torchscript")
     _make(folder)
     found = rehearsed(folder, SPEC, {"lengths.py": LENGTHS})

@@ -10,13 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 import lxml.html
 import pytest
-from support.site import DOCS, SCRIPT, build
+from support.site import DOCS, build
 
 from inferstack.check.every_code import every_code
-
-pytest.importorskip("sphinx", reason="the group `docs` is not installed")
-
-pytestmark = pytest.mark.skipif(not SCRIPT.is_dir(), reason="`npm ci` brings what draws the diagrams")
 
 
 @pytest.fixture(scope="module")

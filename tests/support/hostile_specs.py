@@ -89,7 +89,8 @@ def reviewed(change: dict[str, Any], name: str) -> Review:
         for place, data in (("base", whole), ("specs", merged(whole, change))):
             Path(place).mkdir()
             Path(place, f"a{name}.yaml").write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
-        return review("specs", "base")
+        # As a text, it would be looked for among git's revisions each time.
+        return review("specs", Path("base"))
 
 
 # The tags of a comment, and of its parts that are folded.
