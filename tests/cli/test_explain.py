@@ -99,7 +99,6 @@ ALL = "; `inferstack explain` lists all codes\n"
         ("IS091", "did you mean IS019 or IS901?"),
         ("IS999", ALL),
         ("IS0123", ALL),
-        ("IS899", ALL),
     ],
 )
 def test_an_unknown_code_is_one_line_with_a_hint(
