@@ -43,9 +43,9 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
 
     Without scaling, the capacity stays where it is.
     """
-    for targets, hosts in _SCALED if update.same_endpoint else ():
+    for targets, hosts in _SCALED if update.same_endpoint or update.moves else ():
         now = targets(update.after)
-        for old_name, before in targets(update.before).items():
+        for old_name, before in targets(update.earlier).items():
             name = _name_now(update, old_name)
             if name in hosts(update.after) and name not in now:
                 message = f"`{name}` no longer scales, whatever its load"
@@ -82,9 +82,9 @@ def goes_to_zero(update: Update) -> Iterator[Problem]:
     waits = "AsyncInferenceConfig" in deployed.config(update.after)
     what = "wait until an instance has started" if waits else "fail until a copy has started"
     for targets, of in _SCALED:
-        old = {_name_now(update, name): it for name, it in targets(update.before).items()}
-        there = [_name_now(update, name) for name in of(update.before)]
-        for name, target in targets(update.after).items() if update.same_endpoint else ():
+        old = {_name_now(update, name): it for name, it in targets(update.earlier).items()}
+        there = [_name_now(update, name) for name in of(update.earlier)]
+        for name, target in targets(update.after).items() if update.same_endpoint or update.moves else ():
             if name in there and _least(target) == 0 and (name not in old or _least(old[name]) != 0):
                 message = f"`{name}` can scale to 0 from now on: requests that come then {what}"
                 fix = "keep `min_capacity: 1` where that matters more than the cost"

@@ -105,6 +105,11 @@ class Update(msgspec.Struct, frozen=True):
         """Whether the stack is deployed to another region or account."""
         return self.old_place is not None and self.old_place.is_left(self.spec.account, self.region)
 
+    @property
+    def earlier(self) -> Resources:
+        """What the endpoint has run on before, wherever that was."""
+        return self.old_place.resources if self.moves and self.old_place is not None else self.before
+
     def fate(self, type_name: str) -> Fate:
         """What becomes of the only resource of a type."""
         found = (change.fate for change in self.changes.values() if change.type == type_name)
