@@ -81,7 +81,7 @@ _MOST_ALARMS = 7
 _STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
 
 
-class Change(NamedTuple):
+class RuleChange(NamedTuple):
     """What becomes of an expression."""
 
     is_looser: bool
@@ -89,7 +89,7 @@ class Change(NamedTuple):
     is_never_true: bool
 
 
-def change_of_rule(before: str, after: str) -> Change | None:
+def change_of_rule(before: str, after: str) -> RuleChange | None:
     """What becomes of an expression; None if one is not an expression, or names too many alarms."""
     try:
         old, new = parsed_alarm_rule(before), parsed_alarm_rule(after)
@@ -101,7 +101,7 @@ def change_of_rule(before: str, after: str) -> Change | None:
     cases = [dict(zip(alarms, states, strict=True)) for states in product(_STATES, repeat=len(alarms))]
     was, now = ([_is_true(parts, case) for case in cases] for parts in (old, new))
     looser = any(one and not other for one, other in zip(was, now, strict=True))
-    return Change(looser, is_never_true=not any(now))
+    return RuleChange(looser, is_never_true=not any(now))
 
 
 def _is_true(parts: Sequence[str | State], states: Mapping[str, str]) -> bool:
