@@ -1,6 +1,7 @@
 """What deploying a template over an earlier one does, and what that means for SageMaker.
 
     update.py      what CloudFormation does with each resource, and which part of the spec causes it
+    renames.py     what only gets another name, so that it can be compared with what it was
     effects.py     what a change means to somebody who decides
     rules.py       how a rule is declared
     endpoint.py, fleet.py, components.py, scaling.py, role.py, known_by_name.py, elsewhere.py, removed.py
