@@ -3,8 +3,9 @@
     templates.py, base.py    what is compared with: templates, specs, a revision of git
     matching.py              which template belongs to which spec
     deploying.py             a spec about to be deployed over a template
-    comparing.py, widened.py, avoidable_costs.py
-                             findings: from and to, rights, costs that may be avoided
+    pair.py, twins.py        an endpoint before and after; what runs now, with what ran in its place
+    comparing.py, widened.py, loosened.py, remaining.py, avoidable_costs.py
+                             findings: from and to, rights, alarms, settings and tags, costs to avoid
     sums.py                  quotas and totals
     order.py                 which finding comes first
     policies.py              what a team wants to fail on
