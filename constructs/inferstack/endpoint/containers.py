@@ -142,20 +142,10 @@ def _specifications(stack: Stack) -> Iterator[tuple[str, Properties, tuple[str, 
             *(("Specifications", at) for at, _ in enumerate(entries(whole.get("Specifications")))),
         ]
         for path in places:
-            specification = _at(whole, path)
+            specification = mapping(deployed.value_at(whole, path))
             kind = specification.get("InstanceType")
             title = name if kind is None else f"{name} on {shown(kind)}"
             yield title, specification, (component.logical_id, path)
-
-
-def _at(properties: Properties, path: PropertyPath) -> Properties:
-    match path:
-        case [str() as key, int() as index]:
-            return mapping(entries(properties.get(key))[index])
-        case [str() as key]:
-            return mapping(properties.get(key))
-        case _:
-            return {}
 
 
 def _container(

@@ -182,6 +182,20 @@ def _targets(resources: Resources, form: re.Pattern[str]) -> Iterator[tuple[str,
             yield found[1], properties
 
 
+def value_at(properties: Properties, path: PropertyPath) -> Any:
+    """The value at a path of properties; None where there is none."""
+    value: Any = properties
+    for step in path:
+        match value, step:
+            case dict(), str():
+                value = value.get(step)
+            case list(), int() if step < len(value):
+                value = value[step]
+            case _:
+                return None
+    return value
+
+
 def scheduled_limits(target: Properties) -> list[Properties]:
     """The limits that scheduled actions of a target set; none while it suspends them."""
     if mapping(target.get("SuspendedState")).get("ScheduledScalingSuspended") is True:

@@ -80,9 +80,8 @@ _VPC = ("Subnets", "SecurityGroupIds")
 def _vpc(stack: Stack, vpc: Properties) -> str:
     if not vpc:
         return "in no VPC"
-    subnets, groups = (
-        listed([*map(stack.readable, entries(vpc.get(key)))], last="and", quote="") for key in _VPC
-    )
+    # All of them: any may be the one that changes.
+    subnets, groups = (", ".join(map(stack.readable, entries(vpc.get(key)))) for key in _VPC)
     return f"in a VPC: {subnets}; with {groups}"
 
 
@@ -131,7 +130,8 @@ def _access(stack: Stack) -> Iterator[Protection]:
 def _shells(stack: Stack) -> Iterator[Protection]:
     """https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"""
     logical_id, config = stack.first(CONFIG_TYPE)
-    variants = map(mapping, entries(config.get("ProductionVariants")))
+    written = (config.get(key) for key in ("ProductionVariants", "ShadowProductionVariants"))
+    variants = (mapping(it) for those in written for it in entries(those))
     opened = [shown(it.get("VariantName")) for it in variants if it.get("EnableSSMAccess") is True]
     said = f"Session Manager can open a shell in the containers of {listed(opened, last='and')}"
     yield Protection(

@@ -9,7 +9,7 @@ from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
 from inferstack.review.data import Finding
 from inferstack.updates.effects import Effect
-from inferstack.updates.renames import components_renamed, variants_renamed
+from inferstack.updates.renames import name_now
 from inferstack.updates.update import Update
 
 
@@ -26,8 +26,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     def name_now(self, name: str) -> str:
         """What a variant or component of the past is called from now on."""
-        both = (self.old.resources, self.new.resources)
-        return {**variants_renamed(*both), **components_renamed(*both)}.get(name, name)
+        return name_now(self.old.resources, self.new.resources, name)
 
 
 def information(pair: Pair, effect: Effect, message: str, place: Place) -> Finding:

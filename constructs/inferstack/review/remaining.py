@@ -76,16 +76,7 @@ def _setting(pair: Pair, change: Change, path: PropertyPath) -> Finding:
 
 
 def _at(stack: Stack, logical_id: str, path: PropertyPath) -> Any:
-    value: Any = deployed.properties_of(stack.resources[logical_id])
-    for step in path:
-        match value, step:
-            case dict(), str():
-                value = value.get(step)
-            case list(), int() if step < len(value):
-                value = value[step]
-            case _:
-                return None
-    return value
+    return deployed.value_at(deployed.properties_of(stack.resources[logical_id]), path)
 
 
 def _others(pair: Pair) -> Iterator[Finding]:

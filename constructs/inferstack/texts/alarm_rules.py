@@ -4,7 +4,7 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutComposit
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -118,18 +118,17 @@ def _is_true(parts: Sequence[str | State], states: Mapping[str, str]) -> bool:
             return found
         return part == "TRUE" if isinstance(part, str) else states[part.alarm] == part.function
 
-    def both() -> bool:
-        found = operand()
-        while rest and rest[0] == "AND":
+    def joined(word: str, part: Callable[[], bool]) -> list[bool]:
+        values = [part()]
+        while rest and rest[0] == word:
             rest.pop(0)
-            found = operand() and found
-        return found
+            values.append(part())
+        return values
+
+    def both() -> bool:
+        return all(joined("AND", operand))
 
     def either() -> bool:
-        found = both()
-        while rest and rest[0] == "OR":
-            rest.pop(0)
-            found = both() or found
-        return found
+        return any(joined("OR", both))
 
     return either()

@@ -83,14 +83,16 @@ def names_stay_taken(update: Update) -> Iterator[Problem]:
 
     An endpoint that is renamed or moves gets a new stack where stacks are named after endpoints.
     """
-    old, types, path = update.before, tuple(_NAMES_ANYWHERE), ("endpoint_name",)
+    types, path = tuple(_NAMES_ANYWHERE), ("endpoint_name",)
     if update.moves and update.old_place is not None:
         same_account = update.old_place.account in (None, update.spec.account)
         types = _OF_THE_ACCOUNT if same_account else (BUCKET_TYPE,)
-        old, path = update.old_place.resources, ("env",)
+        path = ("env",)
     elif update.fate(ENDPOINT_TYPE) is not Fate.REPLACED:
         return
-    names = [name for it in types for name in _names_of(update.after, it) if name in _names_of(old, it)]
+    names = [
+        name for it in types for name in _names_of(update.after, it) if name in _names_of(update.earlier, it)
+    ]
     if names:
         verb = "is" if len(names) == 1 else "are"
         message = (

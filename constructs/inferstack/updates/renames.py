@@ -1,6 +1,6 @@
 """What gets another name in an update, so that it can be compared with what it was."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from inferstack.catalog.resource_types import ALARM_TYPE
@@ -42,6 +42,11 @@ def _run_the_same(one: TemplateComponent, other: TemplateComponent) -> bool:
     return all(path[:1] and path[0] in _NOT_WHAT_RUNS for path in paths)
 
 
+def name_now(before: Resources, after: Resources, name: str) -> str:
+    """What a variant or component of the past is called from now on."""
+    return {**variants_renamed(before, after), **components_renamed(before, after)}.get(name, name)
+
+
 def new_names(before: Resources, after: Resources) -> dict[tuple[str, str], str]:
     """What is called otherwise from now on, by the dimension that names it and its old name."""
     endpoints = [deployed.endpoint_name(it) for it in (before, after)]
@@ -58,17 +63,27 @@ def alarm_twins(before: Resources, after: Resources) -> dict[str, str]:
     """The alarms that go, each with the new one that watches the same of what was renamed, by logical id."""
     names = new_names(before, after)
     old, new = (deployed.of_type(it, ALARM_TYPE) for it in (before, after))
-    come = {_watched(it, {}): logical_id for logical_id, it in new.items() if logical_id not in old}
-    twins = {gone: come.get(_watched(it, names)) for gone, it in old.items() if gone not in new}
-    return {gone: twin for gone, twin in twins.items() if twin is not None}
+    come = {logical_id: it for logical_id, it in new.items() if logical_id not in old}
+    gone = {logical_id: it for logical_id, it in old.items() if logical_id not in new}
+    twins: dict[str, str] = {}
+    # Of several alarms on one metric, those with the same threshold belong together.
+    for keys in ((*_WATCHES, "Threshold"), _WATCHES):
+        for logical_id, alarm in gone.items():
+            wanted = _watched(alarm, keys, names)
+            free = (it for it in come if it not in twins.values() and _watched(come[it], keys, {}) == wanted)
+            if logical_id not in twins and (twin := next(free, None)) is not None:
+                twins[logical_id] = twin
+    return twins
 
 
-def _watched(alarm: Mapping[str, Any], names: Mapping[tuple[str, str], str]) -> str:
+_WATCHES = ("Namespace", "MetricName", "Statistic", "ExtendedStatistic", "ComparisonOperator")
+
+
+def _watched(alarm: Mapping[str, Any], keys: Iterable[str], names: Mapping[tuple[str, str], str]) -> str:
     """What an alarm looks at, under the new names of what was renamed."""
     dimensions = {
         deployed.shown(it.get("Name")): deployed.shown(it.get("Value"))
         for it in map(mapping, entries(alarm.get("Dimensions")))
     }
     parts = [f"{key}={names.get((key, value), value)}" for key, value in sorted(dimensions.items())]
-    keys = ("Namespace", "MetricName", "Statistic", "ExtendedStatistic", "ComparisonOperator")
     return "|".join([*(deployed.shown(alarm.get(key)) for key in keys), *parts])

@@ -8,7 +8,7 @@ from inferstack.endpoint.deployed import Resources
 from inferstack.endpoint.scaling import suspended_in
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
-from inferstack.updates import renames
+from inferstack.updates.renames import name_now
 from inferstack.updates.rules import DG, SCALED_UPDATE, SCALING_API, update_rule
 from inferstack.updates.update import Fate, Update
 
@@ -63,9 +63,7 @@ def scaling_removed(update: Update) -> Iterator[Problem]:
 
 
 def _name_now(update: Update, name: str) -> str:
-    """What a variant or component is called from now on."""
-    renamed = (renames.variants_renamed, renames.components_renamed)
-    return next((names[name] for it in renamed if name in (names := it(update.before, update.after))), name)
+    return name_now(update.before, update.after, name)
 
 
 def _target_id(update: Update, target: deployed.Properties) -> str:
