@@ -644,3 +644,16 @@ def test_no_name_of_a_statement_hides_what_it_allows(sid: str) -> None:
     wide = {"execution_role": {"statements": [{"sid": sid, "action": ["s3:*"], "resource": ["*"]}]}}
     [widened] = found(changed("single", {}, wide), "role-widened")
     assert widened.message == "the role may also `s3:*` on everything"
+
+
+def test_of_two_alarms_on_a_renamed_variant_the_one_that_goes_is_reported() -> None:
+    rules = [{"metric": "ModelLatency", "threshold": it} for it in ("200 ms", "900 ms")]
+    sides = [
+        {"variant": {"variant_name": name}, "alarms": {"defaults": False, "rules": kept}}
+        for name, kept in (("Blue", rules), ("Green", rules[1:]))
+    ]
+    [gone] = found(changed("single", *sides), "alarms-loosened")
+    assert (gone.code, gone.message) == (
+        "IS893",
+        "an alarm is removed: p99 of ModelLatency of Blue reaches 200 ms for 3 minutes",
+    )
