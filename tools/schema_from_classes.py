@@ -17,6 +17,7 @@ from inferstack.format.base import Block, with_subclasses
 from inferstack.format.defaults import FIELD_DEFAULTS
 from inferstack.format.elsewhere import LISTS
 from inferstack.format.kinds import Spec
+from inferstack.format.project import Project
 from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, kind_definitions
 from inferstack.texts.elsewhere import WHOLE_LIST
 from inferstack.texts.placeholders import OR_PLACEHOLDER
@@ -30,7 +31,7 @@ _TRITON = "triton-model-config.json"
 
 def generate_schema() -> JsonSchema:
     """The schema of the classes as they are now."""
-    _, components = msgspec.json.schema_components([Spec], ref_template="#/$defs/{name}")
+    _, components = msgspec.json.schema_components([Spec, Project], ref_template="#/$defs/{name}")
     classes = {block.__name__: block for block in with_subclasses(Block)}
     definitions = {name: _described(components[name], classes[name]) for name in sorted(components)}
     _admit_placeholders(definitions)

@@ -6,10 +6,11 @@ from pathlib import Path
 import msgspec
 
 from inferstack.check.load import LoadedSpec, check_document, load_spec
+from inferstack.check.project_file import read_spec
 from inferstack.check.unique_names import TakenNames, names_taken_twice, names_that_clash, taken_names
 from inferstack.problems import FilePlace, Problem, SpecError, in_file_order
 from inferstack.problems.file_codes import NO_SPECS
-from inferstack.source.document import read_document
+from inferstack.source.project_file import is_project_file
 from inferstack.source.spec_file import PIPED, SUFFIXES, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
 
@@ -62,7 +63,8 @@ def is_gone(path: Path) -> bool:
 
 
 def _is_spec(file: Path) -> bool:
-    return file.suffix in SUFFIXES and not file.name.startswith(".") and not file.is_dir()
+    is_named_so = file.suffix in SUFFIXES and not file.name.startswith(".") and not is_project_file(file)
+    return is_named_so and not file.is_dir()
 
 
 def _no_specs(folder: Path, message: str) -> Problem:
@@ -125,7 +127,7 @@ def check_files(
 def checked_file(file: Path, *, stage: str | None = None, region: str | None = None) -> CheckedFile:
     """Checks one file of several."""
     try:
-        specs, problems = check_document(read_document(file), stage=stage, region=region)
+        specs, problems = check_document(read_spec(file), stage=stage, region=region)
     except SpecError as error:
         return CheckedFile(error.problems)
     return CheckedFile(tuple(problems), tuple(map(taken_names, specs)))
@@ -141,7 +143,7 @@ def idle_stage(files: Iterable[Path | str], stage: str | None) -> str | None:
 
 def _knows_stages(file: Path | str) -> bool:
     try:
-        document = read_document(file)
+        document = read_spec(file)
     except SpecError:
         # It is not known, and what is wrong with the file has been reported.
         return True

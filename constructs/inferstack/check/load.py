@@ -19,6 +19,7 @@ from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import AS_WRITTEN, NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
 from inferstack.check.lock.pins import with_pins_applied
 from inferstack.check.objective_files import objective_problems, with_traffic
+from inferstack.check.project_file import company_problems, read_spec, unfit_defaults, without_defaults
 from inferstack.check.references import (
     LITERAL_PLACEHOLDER,
     literal_placeholders,
@@ -31,9 +32,9 @@ from inferstack.check.structure import UNKNOWN_KEY
 from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
 from inferstack.format.kinds import Environment, ModelSpec, Spec
-from inferstack.problems import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
+from inferstack.problems import Problem, Severity, SpecError, SpecPath, in_file_order
 from inferstack.problems.words import few_suggestions, listed
-from inferstack.source.document import Document, read_document
+from inferstack.source.document import Document
 from inferstack.source.stages import at_stage, overridden, stage_names, uses_stage
 
 
@@ -51,10 +52,8 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     """Archives in the lock, by name: the files in them need not be on this machine."""
 
     def source_of(self, path: SpecPath) -> str:
-        """The location of a part of the spec, as `file: path`. A line number would change with every line
-        added above.
-        """
-        return f"{self.document.shown_file}: {dotted(path)}"
+        """The location of a part of the spec: see :meth:`Document.source_of`."""
+        return self.document.source_of(path)
 
 
 @few_suggestions()
@@ -78,7 +77,7 @@ def load_spec(
     Raises:
         SpecError: with every error found, when there is any.
     """
-    document = read_document(path)
+    document = read_spec(path)
     lock = lock_beside(document) if locked else AS_WRITTEN
     staged = at_stage(document, stage)
     return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
@@ -147,8 +146,8 @@ def check_document(
 
 def _at_stages(document: Document, problem: Problem, stages: Collection[str | None]) -> Problem:
     """The problem with the names of the stages that have it, unless its place or its message names them."""
-    at = {document.position(problem.path), document.position(problem.path, key=True)}
-    is_in_a_stage = problem.file == document.file and (problem.line, problem.column) not in at
+    at = {document.place(problem.path), document.place(problem.path, key=True)}
+    is_in_a_stage = problem.file == document.file and problem.in_file not in at
     if None in stages or is_in_a_stage or all(f"stage `{one}`" in problem.message for one in stages):
         return problem
     names = [one for one in stages if one is not None]
@@ -167,7 +166,11 @@ def deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
     staged = with_lists(staged)
-    spec, of_traffic = with_traffic(with_region(_typed(staged, lock), region), staged)
+    typed = _typed(staged, lock)
+    if unfit := [*unfit_defaults(typed, staged)]:
+        staged = without_defaults(staged, unfit)
+        typed = _typed(staged, lock)
+    spec, of_traffic = with_traffic(with_region(typed, region), staged)
     # The rules see pinned model packages, and the URLs of uploads as they are written.
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)
@@ -223,7 +226,8 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     """
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
-    problems = [*of_triton, *rule_problems(spec, document), *objective_problems(spec, document), *beside]
+    of_spec = (*rule_problems(spec, document), *objective_problems(spec, document))
+    problems = [*of_triton, *of_spec, *company_problems(spec, document), *beside]
     if LITERAL_PLACEHOLDER not in spec.ignored_codes:
         reported = {problem.path for problem in problems}
         problems.extend(it for it in literal_placeholders(document) if it.path not in reported)

@@ -46,13 +46,10 @@ def _problems_of(
     ignored: frozenset[str],
     uploaded: Mapping[str, LockedArchive],
 ) -> Iterator[Problem]:
-    def locate(path: SpecPath) -> FilePlace:
-        return FilePlace(document.file, *document.position(path))
-
     contexts = list(triton_contexts(spec, placed))
     for repository in repositories_at(placed, Path(document.file).parent):
         for context in contexts:
-            yield from repository_problems(vouched(repository, uploaded), locate, context, ignored)
+            yield from repository_problems(vouched(repository, uploaded), document.place, context, ignored)
 
 
 def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:

@@ -36,7 +36,6 @@ from inferstack.problems.file_codes import (
     SAME_TOPIC,
 )
 from inferstack.problems.words import listed
-from inferstack.source.document import Position
 from inferstack.texts.placeholders import is_settled
 
 _ENDPOINT_NAME = ("endpoint_name",)
@@ -74,7 +73,7 @@ class TakenName(msgspec.Struct, frozen=True):
     code: str
     name: str
     path: SpecPath
-    at: Position
+    at: FilePlace
 
     @property
     def compared(self) -> str:
@@ -114,7 +113,7 @@ class TakenNames(msgspec.Struct, frozen=True):
 def taken_names(loaded: LoadedSpec) -> TakenNames:
     """Every name in a spec that must be unique in an account and region."""
     spec, document = loaded.spec, loaded.document
-    names = (TakenName(code, name, path, document.position(path)) for code, path, name in _names(loaded))
+    names = (TakenName(code, name, path, document.place(path)) for code, path, name in _names(loaded))
     ignored = frozenset(spec.ignored_codes)
     return TakenNames(document.file, loaded.stage, spec.account, spec.region, tuple(names), ignored)
 
@@ -157,10 +156,10 @@ def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[
     return name.code, name.compared, *name.place(account, region)
 
 
-def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
+def same_name(taken: TakenName, by: str, fix: str) -> Problem:
     """The problem of a name that is already taken; ``by`` says by what."""
     message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {taken.scope}'
-    return Problem(taken.path, message, fix, taken.code, at=FilePlace(file, *taken.at))
+    return Problem(taken.path, message, fix, taken.code, at=taken.at)
 
 
 def without_followers(problems: Sequence[Problem]) -> list[Problem]:
@@ -336,7 +335,7 @@ def _problems(clash: _Clash) -> Iterator[Problem]:
     if certain or code not in by.ignored:
         say = _said_of_stages if other.file == by.file and other.stage != by.stage else _said_of_files
         message, fix = say(clash, taken)
-        yield Problem(taken.path, message, fix, code, clash.severity, FilePlace(by.file, *taken.at))
+        yield Problem(taken.path, message, fix, code, clash.severity, taken.at)
 
 
 def _said_of_files(clash: _Clash, taken: TakenName) -> tuple[str, str]:
@@ -344,7 +343,7 @@ def _said_of_files(clash: _Clash, taken: TakenName) -> tuple[str, str]:
     here = at = ""
     if before.stage != by.stage and None not in (before.stage, by.stage):
         here, at = f" of the stage `{by.stage}`", f" at the stage `{before.stage}`"
-    where = f"{before.file}:{there.at.line}{at}"
+    where = f"{there.at.file}:{there.at.line}{at}"
     fix = "give one of them another name"
     message = f'the {_WHAT[taken.code]} "{taken.name}"{here} is taken by {where}'
     if clash.severity is Severity.ERROR:

@@ -78,4 +78,4 @@ def as_deployed(repository: Repository, block: PlacedTriton | None) -> Repositor
 
 def file_place(document: Document, place: Place) -> FilePlace:
     """Where something is written: in the spec's file, unless it names another one."""
-    return place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(place))
+    return place if isinstance(place, FilePlace) else document.place(place)

@@ -9,11 +9,10 @@ from pathlib import Path
 from inferstack.check.load import check_document
 from inferstack.check.lock.file import Lock, lock_path
 from inferstack.check.lock.update import update_lock
+from inferstack.check.project_file import read_spec, spec_of_text
 from inferstack.cli.terminal import Refusal, painted, tell
 from inferstack.problems import Problem, Severity, SpecError, printable
 from inferstack.problems.words import listed
-from inferstack.source.compose import compose
-from inferstack.source.document import Document, read_document
 from inferstack.source.edit import Changes, Edit, edit_of
 from inferstack.source.spec_file import PIPED
 from inferstack.source.stages import at_stage, stage_names
@@ -49,7 +48,7 @@ def edit_spec(spec: Path, changes: Changes, *, stage: str | None = None, region:
 
 def _others_changed(edit: Edit, stage: str) -> Iterator[str]:
     """The stages other than the edited one whose values change, too."""
-    before, after = (Document(edit.file, compose(edit.file, it)) for it in (edit.before, edit.after))
+    before, after = (spec_of_text(edit.file, it) for it in (edit.before, edit.after))
     for name in stage_names(after):
         if name != stage and at_stage(before, name).data != at_stage(after, name).data:
             yield name
@@ -68,7 +67,7 @@ def _required_to_be_right(edit: Edit, region: str | None) -> list[Problem]:
 
 def _problems(file: str, text: str, region: str | None) -> list[Problem]:
     try:
-        return check_document(Document(file, compose(file, text)), region=region)[1]
+        return check_document(spec_of_text(file, text), region=region)[1]
     except SpecError as error:
         return list(error.problems)
 
@@ -100,7 +99,7 @@ def edit_lock(spec: Path, change: Callable[[Lock, Sequence[str]], Lock]) -> None
     It is read again, since somebody may have changed it for another stage in the meantime.
     """
     path = lock_path(spec)
-    stages = stage_names(read_document(spec))
+    stages = stage_names(read_spec(spec))
     if update_lock(spec, lambda lock: change(lock, stages)):
         tell(f"{path}: written; commit it with {spec.name}")
     else:

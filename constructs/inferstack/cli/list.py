@@ -10,6 +10,7 @@ import msgspec
 
 from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.check.load import LoadedSpec, check_document
+from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
@@ -19,7 +20,6 @@ from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
 from inferstack.problems import Problem, Severity, SpecError, in_file_order
 from inferstack.resolve.template import template_of
-from inferstack.source.document import read_document
 
 _HEADER = ("STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS")
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_file(file: Path, stage: str | None, region: str | None) -> tuple[list[StackRow], list[Problem]]:
     try:
-        specs, problems = check_document(read_document(file), stage=stage, region=region)
+        specs, problems = check_document(read_spec(file), stage=stage, region=region)
         rows = [_row(one) for one in specs]
     except SpecError as error:
         return [], list(error.problems)

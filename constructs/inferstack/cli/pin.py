@@ -16,11 +16,11 @@ from inferstack.account.registry import APPROVED, client_of, described, latest_a
 from inferstack.check.load import LoadedSpec, deployable_stages, load_spec
 from inferstack.check.lock.file import Pin, Pins, lock_of, with_pins
 from inferstack.check.lock.pins import LATEST, WantedPackage, wanted_packages
+from inferstack.check.project_file import read_spec
 from inferstack.cli.editing import edit_lock
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems.words import listed
-from inferstack.source.document import read_document
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -86,7 +86,7 @@ def _promoted(options: argparse.Namespace, loaded: LoadedSpec, wanted: dict[str,
 
 
 def _check(options: argparse.Namespace) -> int:
-    document, lock = read_document(options.spec), lock_of(options.spec)
+    document, lock = read_spec(options.spec), lock_of(options.spec)
     stages = deployable_stages(document, lock) if options.stage is None else (options.stage,)
     checked: dict[str, list[str]] = {}
     for stage in stages:

@@ -14,6 +14,7 @@ import msgspec
 import yaml
 
 from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import StackPlace, stack_ids, stack_of, stacks_at_stages
 from inferstack.check.unique_names import names_taken_twice, taken_names
 from inferstack.cli.arguments import add_paths, add_region, files_of
@@ -21,7 +22,6 @@ from inferstack.cli.report import text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Problem, SpecError, in_file_order, printable
 from inferstack.resolve.template import Template, refuse_too_large, template_of
-from inferstack.source.document import read_document
 
 # ---------------------------------------------------------------- a template as text
 
@@ -207,7 +207,7 @@ def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) ->
 
 def _at_other_stages(files: Iterable[Path], options: argparse.Namespace) -> list[StackPlace]:
     """The stacks of these files at stages other than the chosen one, whose templates may share the folder."""
-    found = (it for file in files for it in stacks_at_stages(read_document(file), options.region))
+    found = (it for file in files for it in stacks_at_stages(read_spec(file), options.region))
     return [stack for stage, stack in found if stage != options.stage]
 
 

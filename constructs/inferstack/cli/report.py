@@ -22,6 +22,7 @@ from inferstack.cli.escaping import code, json_text, workflow_data, workflow_pro
 from inferstack.cli.terminal import painted
 from inferstack.problems import Problem, Severity
 from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, UNCLEAR
+from inferstack.source.project_file import is_project_file
 from inferstack.source.spec_file import LOCK_SUFFIX, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
@@ -67,7 +68,7 @@ def summary(problems: Sequence[Problem], files: int) -> str:
 
 
 def _is_beside(problem: Problem) -> bool:
-    if problem.code in _BESIDE_SPECS:
+    if problem.code in _BESIDE_SPECS or is_project_file(Path(problem.file)):
         return True
     of_model = PurePath(problem.file).name == CONFIG_FILE
     return of_model or (problem.file.endswith(LOCK_SUFFIX) and problem.code != NO_SPEC)

@@ -131,13 +131,13 @@ def _scaled(loaded: LoadedSpec, lasting: ModelSpec, logical_ids: AbstractSet[str
     """Names of the scalable targets that are made here."""
     for scaled, made in zip(scaled_parts(loaded.spec), scaled_parts(lasting), strict=True):
         if target_id(lasting, made) in logical_ids:
-            at = loaded.document.position(scaled.path)
+            at = loaded.document.place(scaled.path)
             yield TakenName(SAME_SCALING, resource_id(loaded.spec, scaled), scaled.path, at)
 
 
 def _taken_by(loaded: LoadedSpec, name: TakenName, by: str) -> Problem:
     fix = _FIX_SCALING if name.code == SAME_SCALING else _FIX
-    return same_name(loaded.document.file, name, by, fix)
+    return same_name(name, by, fix)
 
 
 def _without_followers(problems: list[Problem]) -> list[Problem]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.catalog.images import name_in_registry
 from inferstack.catalog.metrics import COMPONENT_NAME, Metric
@@ -31,7 +32,7 @@ from inferstack.facts.walk import (
     watched_name,
     whole_specifications,
 )
-from inferstack.format.alarms import AlarmMetricDataQuery, AlarmRule, Alarms
+from inferstack.format.alarms import ACTION_KEYS, AlarmMetricDataQuery, AlarmRule, Alarms, CompositeAlarm
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.default_alarms import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.format.defaults import FIELD_DEFAULTS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
@@ -208,6 +209,13 @@ def most_own_alarms(spec: ModelSpec) -> int:
 def alarms_block(spec: ModelSpec) -> Alarms:
     """The block `alarms`; an empty one if the spec says `true` or nothing."""
     return spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()
+
+
+def with_own_actions(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
+    """The block `alarms`, with the rule's own actions in place of its own."""
+    keys = (*ACTION_KEYS, "actions_enabled")
+    own = {key: value for key in keys if (value := getattr(rule, key)) is not None}
+    return replace(block, **own) if own else block
 
 
 def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:

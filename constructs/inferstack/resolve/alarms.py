@@ -3,18 +3,24 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from msgspec.structs import replace
-
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
 from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.endpoint.alarms import MOVES
-from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, foreign_alarms, own_alarms, rolls_back
+from inferstack.facts.alarms import (
+    Evaluation,
+    OwnAlarm,
+    alarms_block,
+    foreign_alarms,
+    own_alarms,
+    rolls_back,
+    with_own_actions,
+)
 from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher
 from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
 from inferstack.facts.walk import watched_name
-from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms, CompositeAlarm, Watched
+from inferstack.format.alarms import AlarmRule, Alarms, Watched
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.endpoint import AutoRollbackConfiguration, DeploymentConfig
 from inferstack.format.inference_component import ComponentDeploymentConfig
@@ -205,13 +211,6 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
     if statistic is None:
         return {}
     return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
-
-
-def with_own_actions(block: Alarms, rule: AlarmRule | CompositeAlarm) -> Alarms:
-    """The block `alarms`, with the rule's own actions in place of its own."""
-    keys = (*ACTION_KEYS, "actions_enabled")
-    own = {key: value for key in keys if (value := getattr(rule, key)) is not None}
-    return replace(block, **own) if own else block
 
 
 def actions_of(block: Alarms | StepPolicy, *before: Value) -> dict[str, Value]:

@@ -1,10 +1,10 @@
 """Composite alarms: their expressions, with references to the spec's own alarms."""
 
 from inferstack.catalog.resource_types import COMPOSITE_ALARM_TYPE
-from inferstack.facts.alarms import alarms_block
+from inferstack.facts.alarms import alarms_block, with_own_actions
 from inferstack.facts.composite_alarms import Composite, composite_alarms, names_of
 from inferstack.format.kinds import ModelSpec
-from inferstack.resolve.alarms import actions_of, alarm_ids, named_id, with_own_actions
+from inferstack.resolve.alarms import actions_of, alarm_ids, named_id
 from inferstack.resolve.resource import Resource, Resources, Value, present, substituted
 from inferstack.texts.alarm_rules import State, parsed_alarm_rule
 

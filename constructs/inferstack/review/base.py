@@ -15,13 +15,13 @@ import msgspec
 
 from inferstack.check.files import is_folder, is_gone, spec_files
 from inferstack.check.load import LoadedSpec, check_document
+from inferstack.check.project_file import read_spec
 from inferstack.problems import FilePlace, Problem, Severity, SpecError, dotted, in_file_order
 from inferstack.problems.file_codes import NO_BASE
 from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
 from inferstack.review.revision import Commit, GitError, commit_of, files_of
 from inferstack.review.templates import PATTERNS, PreviousTemplate, read_folder, read_template
-from inferstack.source.document import read_document
 from inferstack.source.spec_file import SUFFIXES, name_in_templates, relative_to_cwd
 
 _REQUIREMENTS = "requirements.txt"
@@ -184,13 +184,17 @@ def _is_or_was_folder(path: Path) -> bool:
     return is_folder(path) or (is_gone(path) and path.suffix not in SUFFIXES)
 
 
-def _rendered(title: str, files: Sequence[_SpecFile], folder: Path, asked: Question) -> Base:
-    """The stacks that the specs make; ``folder`` is where another version would render them."""
+def _rendered(
+    title: str, files: Sequence[_SpecFile], folder: Path, asked: Question, top: Path | None = None
+) -> Base:
+    """The stacks that the specs make; ``folder`` is where another version would render them, and ``top`` is
+    where the search for the project's file ends.
+    """
     stacks: list[BaseStack] = []
     errors: dict[str, Problem] = {}
     for one in files:
         try:
-            made, problems = check_document(read_document(one.file), stage=asked.stage, region=asked.region)
+            made, problems = check_document(read_spec(one.file, top), stage=asked.stage, region=asked.region)
         except SpecError as error:
             made, problems = [], list(error.problems)
         stacks += [_stack(one, it) for it in made]
@@ -292,7 +296,7 @@ def _of_commit(title: str, commit: Commit, asked: Question) -> Base:
     try:
         with files_of(commit) as folder:
             files = list(_specs_at(title, asked.paths, commit.top, folder))
-            base = _rendered(title, files, folder, asked)
+            base = _rendered(title, files, folder, asked, top=folder)
             is_empty = not any(folder.iterdir())
             other = bool(files) and _text(commit.top / _REQUIREMENTS) != _text(folder / _REQUIREMENTS)
     except GitError as error:

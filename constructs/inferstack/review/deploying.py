@@ -123,11 +123,12 @@ def places_of(loaded: LoadedSpec, update: Update) -> PlaceOf:
         if logical_id not in update.sources:
             return Place(document.file)
         found = update.place(logical_id, path)
-        return Place(document.file, *document.position(found), dotted(found))
+        return place_in(loaded, found)
 
     return place
 
 
 def place_in(loaded: LoadedSpec, path: tuple[str | int, ...]) -> Place:
     """The place of a part of the spec in its file."""
-    return Place(loaded.document.file, *loaded.document.position(path), dotted(path))
+    at = loaded.document.place(path)
+    return Place(at.file, at.line, at.column, dotted(path))

@@ -8,6 +8,7 @@ import msgspec
 
 from inferstack.check.files import is_folder, is_gone
 from inferstack.check.load import LoadedSpec, check_document
+from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.format.logical_ids import ENDPOINT
 from inferstack.problems import FilePlace, Problem, Severity, SpecError
@@ -40,7 +41,7 @@ def specs_of(
     told = [] if problems is None else problems
     name = name_in_templates(str(file))
     try:
-        document = read_document(file)
+        document = read_spec(file)
         specs, wrong = check_document(document, stage=stage, region=region)
     except SpecError as error:
         told += error.problems

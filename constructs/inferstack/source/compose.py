@@ -52,13 +52,23 @@ _SECOND_FIX = "write each spec into a file of its own"
 Entries = dict[str, Entry]
 
 
-def compose(file: str, text: str) -> Node:
-    """The tree of the single mapping that a spec file holds. ``file`` is its name in messages.
+class Content(NamedTuple):
+    """What a file is meant to hold, in words, and how that begins."""
+
+    what: str
+    begin: str
+
+
+SPEC = Content("spec", "start with `kind:`")
+
+
+def compose(file: str, text: str, content: Content = SPEC) -> Node:
+    """The tree of the single mapping that a file holds. ``file`` is its name in messages.
 
     Raises:
         SpecError: with every problem found, up to the place where reading has to stop.
     """
-    composer = _Composer(file, events(file, text))
+    composer = _Composer(file, events(file, text), content)
     try:
         root = composer.root()
     except SpecError as end:
@@ -88,9 +98,10 @@ class _Merge(NamedTuple):
 
 
 class _Composer:
-    def __init__(self, file: str, stream: Iterator[yaml.Event]) -> None:
+    def __init__(self, file: str, stream: Iterator[yaml.Event], content: Content) -> None:
         self.problems: list[Problem] = []
         self._file = file
+        self._content = content
         self._events = stream
         # One step for each mapping or list that is open; None while a key is read, or a value without one.
         self._path: list[str | int | None] = []
@@ -112,10 +123,10 @@ class _Composer:
                 case yaml.NodeEvent():
                     root = self._node(event, position(event))
         if root is None or root.data is None:
-            self._stop(START, codes.EMPTY, "the file holds no spec", "start with `kind:`")
+            self._stop(START, codes.EMPTY, f"the file holds no {self._content.what}", self._content.begin)
         if not isinstance(root.data, dict):
-            message = f"a spec must be a mapping, but this file holds {describe(root.data)}"
-            self._report(root.at, codes.NOT_A_MAPPING, message, "start with `kind:`")
+            message = f"a {self._content.what} must be a mapping, but this file holds {describe(root.data)}"
+            self._report(root.at, codes.NOT_A_MAPPING, message, self._content.begin)
         return root
 
     # ---------------------------------------------------------------- values

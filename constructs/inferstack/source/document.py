@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.problems import IN_PYTHON, FilePlace, Problem, Severity, SpecError, SpecPath
+from inferstack.problems import IN_PYTHON, FilePlace, Problem, Severity, SpecError, SpecPath, dotted
 from inferstack.problems.file_codes import (
     DIRECTORY,
     FOREIGN,
@@ -31,9 +31,13 @@ from inferstack.source.spec_file import (
     read_standard_input,
     read_text,
 )
-from inferstack.source.tree import Entry, Node, Position, mapping_node, tree_of
+from inferstack.source.tree import Entry, InProject, Node, Position, mapping_node, tree_of
 
 __all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
+
+
+DEFAULTS, RULES = "defaults", "rules"
+"""The parts of a project's file: what a spec gets unless it says otherwise, and what it cannot change."""
 
 
 class StageNulls(msgspec.Struct, frozen=True, eq=False):
@@ -63,6 +67,10 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     """For a spec at a stage: what the stage removes."""
     written_as: Mapping[SpecPath, SpecPath] = {}
     """Places in the spec that the file has under another key, such as the ARN of a pinned model package."""
+    project: "Document | None" = None
+    """The project's file, if one applies to the spec."""
+    defaults: "Document | None" = None
+    """What the project's file has for a spec like this one; part of the tree once a stage is chosen."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
@@ -127,22 +135,40 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
             at, node = entry
         return node.at if node.is_scalar and not key else at
 
+    def is_inherited(self, path: SpecPath) -> bool:
+        """Whether the spec has a value from the project's defaults."""
+        return isinstance(self.position(path, key=True), InProject)
+
+    def place(self, path: SpecPath, *, key: bool = False) -> FilePlace:
+        """The position of a value, or with ``key`` that of its key, in the file that has it."""
+        at = self.position(path, key=key)
+        return FilePlace(self.project.file if self.project and isinstance(at, InProject) else self.file, *at)
+
+    def source_of(self, path: SpecPath) -> str:
+        """The location of a part of the spec, as `file: path`. A line number would change with every line
+        added above.
+        """
+        if self.project is not None and self.is_inherited(path):
+            return f"{self.project.shown_file}: {dotted((DEFAULTS, *path))}"
+        return f"{self.shown_file}: {dotted(path)}"
+
     def problem(self, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False) -> Problem:
         """An error at a value of the spec; with ``key`` at its key."""
-        return Problem(path, message, fix, code, at=FilePlace(self.file, *self.position(path, key=key)))
+        return Problem(path, message, fix, code, at=self.place(path, key=key))
 
     def located(self, problem: Problem, code: str, severity: Severity) -> Problem:
         """What a rule has found, with the rule's code and severity, at its place in the file."""
         path = self.written_as.get(problem.path, problem.path)
         about = (*path, problem.lacks) if problem.lacks else path
-        at = self.position(about, key=True) if problem.of_key else self.where_to_mend(about)
+        at = self.place(about, key=True) if problem.of_key else self.where_to_mend(about)
         message = f"{problem.message}{self.absent_by(about)}"
-        return Problem(path, message, problem.fix, code, severity, FilePlace(self.file, *at))
+        return Problem(path, message, problem.fix, code, severity, at)
 
-    def where_to_mend(self, path: SpecPath) -> Position:
+    def where_to_mend(self, path: SpecPath) -> FilePlace:
         """Where to fix a problem: at the value itself, or at the stage's `null` that removes it."""
         found = self.nulls.removed_at(path)
-        return self.position(path) if found is None else self.nulls.effective[found].node.at
+        at = None if found is None else self.nulls.effective[found].node.at
+        return self.place(path) if at is None else FilePlace(self.file, *at)
 
     def absent_by(self, path: SpecPath) -> str:
         """`(the stage … removes …)` where a stage removed what would stand at the path, else nothing."""

@@ -9,9 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from inferstack.problems import Problem, SpecError, SpecPath, file_codes as codes
 from inferstack.problems.words import describe, did_you_mean_then, listed
-from inferstack.source.document import Document, StageNulls
+from inferstack.source.defaults import with_defaults, without
+from inferstack.source.document import NO_NULLS, Document, StageNulls
 from inferstack.source.tree import Entry, Node, list_node, mapping_node
 
 STAGES = "stages"
@@ -30,18 +33,25 @@ _SAME_IN_ALL = {
 
 
 def stage_names(document: Document) -> tuple[str, ...]:
-    """The stages that a spec lists, in order; empty if it has no (usable) ``stages``."""
+    """The stages of a spec, in order: those that it lists, and those of the project's defaults; none from a
+    ``stages`` that is unusable.
+    """
     stages = document.data.get(STAGES)
-    return tuple(stages) if isinstance(stages, dict) and len(stages) <= MOST_STAGES else ()
+    own = tuple(stages) if isinstance(stages, dict) and len(stages) <= MOST_STAGES else ()
+    shared = () if document.defaults is None else stage_names(document.defaults)
+    return tuple(dict.fromkeys((*own, *shared)))
 
 
 def uses_stage(document: Document) -> bool:
     """Whether the spec uses ``${stage}`` outside of ``stages``, so that it needs a stage to be deployed."""
-    return next(_placeholders(document), None) is not None
+    if next(_placeholders(document), None) is not None:
+        return True
+    return document.defaults is not None and uses_stage(document.defaults)
 
 
 def at_stage(document: Document, stage: str | None) -> Document:
-    """The spec at a stage, or without one. The result has no ``stages``; overrides keep their positions.
+    """The spec at a stage, or without one, with the project's defaults for that stage under it. The result
+    has no ``stages``; overrides keep their positions.
 
     A mapping that both the base and the stage have keeps its position in the base.
 
@@ -55,16 +65,16 @@ def at_stage(document: Document, stage: str | None) -> Document:
     problems = [*_form_problems(document), *_choice_problems(document, stage)]
     if problems:
         raise SpecError(problems)
-    if stage is None and STAGES not in document.data:
+    if stage is None and STAGES not in document.data and document.defaults is None:
         return document
-    base = _without_stages(document.tree)
-    if stage is None:
-        return Document(document.file, base)
-    base, override = _with_name(base, stage), _override(document, stage)
-    if override is None:
-        return Document(document.file, base)
-    override = _with_name(override, stage)
-    return Document(document.file, _merged(base, override), _nulls_of(stage, base, override))
+    base, override = without(document.tree, (STAGES,)), mapping_node(document.tree.at, {})
+    if stage is not None:
+        base, override = _with_name(base, stage), _with_name(_override(document, stage), stage)
+    if document.defaults is not None:
+        defaults = at_stage(_listing(document.defaults, stage), stage)
+        base = with_defaults(base, defaults.tree, _merged(base, override))
+    nulls = NO_NULLS if stage is None else _nulls_of(stage, base, override)
+    return replace(document, tree=_merged(base, override), nulls=nulls)
 
 
 def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
@@ -82,17 +92,20 @@ def overridden(document: Document, overrides: Mapping[str, Any], stage: str | No
     if problems:
         raise SpecError(problems)
     override = over.tree if stage is None else _with_name(over.tree, stage)
-    return Document(document.file, _merged(document.tree, override))
+    return replace(document, tree=_merged(document.tree, override))
 
 
-def _without_stages(tree: Node) -> Node:
-    return mapping_node(tree.at, {name: entry for name, entry in tree.by_key.items() if name != STAGES})
+def _listing(defaults: Document, stage: str | None) -> Document:
+    """The defaults, without ``stages`` if the stage is one of the spec alone."""
+    if stage is None or stage in stage_names(defaults):
+        return defaults
+    return replace(defaults, tree=without(defaults.tree, (STAGES,)))
 
 
-def _override(document: Document, stage: str) -> Node | None:
+def _override(document: Document, stage: str) -> Node:
     stages = document.tree.entry(STAGES)
     entry = None if stages is None else stages.node.entry(stage)
-    return None if entry is None else entry.node
+    return mapping_node(document.tree.at, {}) if entry is None else entry.node
 
 
 def _merged(base: Node, override: Node) -> Node:
@@ -220,14 +233,14 @@ def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]
         yield from _leftovers(document)
         return
     yield from _named_twice(document, stage)
-    if STAGES not in document.data:
+    names = stage_names(document)
+    if STAGES not in document.data and not names:
         if not _NAME.fullmatch(stage):
             message = f"{describe(stage)} is not a valid stage name"
             yield document.problem((), codes.STAGE_NAME, message, _NAME_FIX)
-    elif isinstance(document.data[STAGES], dict) and stage not in document.data[STAGES]:
+    elif isinstance(document.data.get(STAGES, {}), dict) and stage not in names:
         message = f"the spec has no stage {describe(stage)}"
-        fix = _known(stage, stage_names(document))
-        yield document.problem((STAGES,), codes.UNKNOWN_STAGE, message, fix)
+        yield document.problem((STAGES,), codes.UNKNOWN_STAGE, message, _known(stage, names))
 
 
 def _known(stage: str, names: tuple[str, ...]) -> str:
@@ -237,6 +250,7 @@ def _known(stage: str, names: tuple[str, ...]) -> str:
 
 
 def _leftovers(document: Document) -> Iterator[Problem]:
+    # Those of the defaults are found when the defaults are merged.
     found = list(_placeholders(document))
     if found:
         path, key = min(found, key=lambda it: document.position(it[0], key=it[1]))

@@ -23,6 +23,12 @@ class Position(NamedTuple):
     column: int
 
 
+class InProject(Position):
+    """A position in the project's file, of a value that a spec has from there."""
+
+    __slots__ = ()
+
+
 START = Position(1, 1)
 NOWHERE = Position(0, 0)
 """The position of data made in Python, which only has a path."""
@@ -73,6 +79,19 @@ def mapping_node(at: Position, entries: dict[str, Entry]) -> Node:
 def list_node(at: Position, entries: list[Entry]) -> Node:
     """A list of these entries."""
     return Node(at, [entry.node.data for entry in entries], entries)
+
+
+def in_project(node: Node) -> Node:
+    """A copy of what the project's file has, with positions that say so."""
+    at, entries = InProject(*node.at), node.entries
+    match entries:
+        case dict():
+            below = {key: Entry(InProject(*it.at), in_project(it.node)) for key, it in entries.items()}
+            return Node(at, node.data, below)
+        case list():
+            return Node(at, node.data, [Entry(InProject(*it.at), in_project(it.node)) for it in entries])
+        case _:
+            return Node(at, node.data)
 
 
 # ---------------------------------------------------------------- data made in Python

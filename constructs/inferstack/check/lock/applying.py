@@ -104,7 +104,7 @@ def _problems(
             destination, uploads, declared, Path(document.file).parent, stage
         ):
             path = () if isinstance(place, FilePlace) else place
-            at = place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(path))
+            at = place if isinstance(place, FilePlace) else document.place(path)
             yield Problem(path, message, fix, STALE, at=at)
     if declared <= uploads.keys():
         # Otherwise the archives have been moved in the spec, which has been reported already.

@@ -76,12 +76,18 @@ def _instead_of(document: Document, path: SpecPath, key: str, block: JsonSchema)
     return said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)
 
 
+_OF_PROJECTS = ("Project", "Defaults")
+"""Blocks that are not of a spec."""
+
+
 def _where_it_belongs(document: Document, path: SpecPath, key: str, block: JsonSchema) -> str:
     known, kind = list(block["properties"]), str(document.data.get("kind"))
     if key in known:
         return choose(key, known)
-    others = () if path else _kinds_having(key)
-    if others:
+    others = _kinds_having(key)
+    if block.get("title") in _OF_PROJECTS and others and key not in _homes(block):
+        return "remove it: it is not for defaults, each spec has its own"
+    if others and not path and block.get("title") not in _OF_PROJECTS:
         kinds = listed([f"kind: {it}" for it in others])
         return f"it is for {kinds}: change `kind`, or {_INSTEAD.get(key, 'remove it')}"
     home = _homes(block).get(key)
@@ -106,7 +112,7 @@ def missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Pr
     fix = f"add `{missing}`{_shape(schema)}" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
     message = f"{named(path)} is missing `{missing}`{document.absent_by((*path, missing))}"
     at = document.where_to_mend((*path, missing))
-    yield Problem(path, message, fix, MISSING_KEY, at=FilePlace(document.file, *at))
+    yield Problem(path, message, fix, MISSING_KEY, at=at)
 
 
 def _shape(schema: JsonSchema) -> str:

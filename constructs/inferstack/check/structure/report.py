@@ -55,10 +55,11 @@ def structure_problems(document: Document) -> list[Problem]:
     if definition is None:
         return [_kind_problem(document)]
     idle = names_no_key(definition, document.nulls.idle)
-    return [*_forbidden(document, definition), *removed_in_vain(document, idle)]
+    return [*forbidden_by(definition, document), *removed_in_vain(document, idle)]
 
 
-def _forbidden(document: Document, definition: str) -> list[Problem]:
+def forbidden_by(definition: str, document: Document) -> list[Problem]:
+    """Everything in a document that a definition of the schema forbids."""
     errors = list(validator(definition).iter_errors(document.data))
     wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
     nameless = blocks_without_names(document.data, definition, wrong)
