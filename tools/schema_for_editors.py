@@ -14,6 +14,7 @@ from typing import Any
 from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
 from inferstack.facts.kinds import KINDS, Kind
 from inferstack.format.model import Container
+from inferstack.format.project import Defaults, Project
 from inferstack.format.schema import JsonSchema
 from inferstack.source.stages import STAGES
 from tools.editor_help import (
@@ -160,8 +161,25 @@ def for_editors(schema: JsonSchema) -> JsonSchema:
     made = dict(definitions)
     for kind in KINDS:
         made |= _of_kind(kind, definitions)
+    made |= _of_projects(definitions)
     published = {**schema, "$defs": made}
-    return {**published, "$defs": _used(published)}
+    return {**published, "$defs": _used(published, Project.__name__)}
+
+
+def _of_projects(definitions: JsonSchema) -> JsonSchema:
+    """The definitions of a project's file, `#/$defs/Project`. As in a stage, no default is required."""
+    in_stage = _InStages(definitions)
+    defaults = in_stage.named(Defaults.__name__)
+    at_stage = _without(in_stage.made[defaults], {STAGES})
+    stages = {**definitions[Defaults.__name__]["properties"][STAGES]}
+    stages["additionalProperties"] = {"$ref": f"{_REFERENCE}{defaults}"}
+    whole = {**at_stage, "properties": {**at_stage["properties"], STAGES: stages}, "type": "object"}
+    return {
+        **in_stage.made,
+        defaults: {**at_stage, "type": "object"},
+        Defaults.__name__: whole,
+        Project.__name__: definitions[Project.__name__],
+    }
 
 
 def _each_list_once(definitions: JsonSchema) -> JsonSchema:
@@ -186,10 +204,12 @@ def _each_list_once(definitions: JsonSchema) -> JsonSchema:
     return made | lists
 
 
-def _used(schema: JsonSchema) -> JsonSchema:
-    """The definitions that something leads to; those of which each kind has its own are left out."""
+def _used(schema: JsonSchema, *roots: str) -> JsonSchema:
+    """The definitions that something leads to, the roots among them; those of which each kind has its own are
+    left out.
+    """
     definitions, used = schema["$defs"], dict[str, None]()
-    waiting = list(_references({key: it for key, it in schema.items() if key != "$defs"}))
+    waiting = [*roots, *_references({key: it for key, it in schema.items() if key != "$defs"})]
     while waiting:
         name = waiting.pop()
         if name not in used:

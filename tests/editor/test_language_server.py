@@ -187,3 +187,35 @@ def test_a_new_project_has_the_schema_where_its_spec_says(
     assert [it.text for it in server.open(wrong, f"{text}instance_tpe: x\n")] == [
         "Property instance_tpe is not allowed."
     ]
+
+
+PROJECT = f"# yaml-language-server: $schema={PUBLISHED}#/$defs/Project\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("|\n", {"defaults", "rules"}),
+        ("defaults:\n  |\n", {"execution_role", "tags", "stages"}),
+        ("defaults:\n  env:\n    region: |\n", {"eu-central-1"}),
+        ("defaults:\n  stages:\n    prod:\n      |\n", {"env", "execution_role"}),
+        ("rules:\n  |\n", {"allowed", "required", "at_most"}),
+        ("rules:\n  required:\n    |\n", {"vpc_config", "alarm_actions"}),
+    ],
+)
+def test_it_offers_what_a_project_can_have(
+    text: str, wanted: set[str], server: LanguageServer, tmp_path: Path
+) -> None:
+    before, _, after = text.partition("|")
+    file = another(tmp_path)
+    server.open(file, f"{PROJECT}{before}{after}")
+    found = server.offered(file, before.count("\n") + 2, len(before) - before.rfind("\n"))
+    assert wanted <= set(found)
+    assert not {"kind", "endpoint_name", "variant"} & set(found)
+
+
+def test_it_marks_what_a_project_cannot_have(server: LanguageServer, tmp_path: Path) -> None:
+    text = "defaults:\n  endpoint_config: {data_capture_config: {enable_capture: false}}\n  variant: {}\n"
+    text += "rules: {alowed: {}}\n"
+    found = [(it.line - 1, it.text) for it in server.open(another(tmp_path), PROJECT + text)]
+    assert found == [(3, "Property variant is not allowed."), (4, "Property alowed is not allowed.")]

@@ -90,9 +90,9 @@ def unfit_defaults(spec: ModelSpec, document: Document) -> Iterator[SpecPath]:
 def _has_local_disks_only(spec: ModelSpec) -> bool:
     """Whether a key for storage volumes would encrypt nothing; not if some instance type is unknown."""
     of_variants = [(instance_types(it), [*hosts(it)]) for _, it in every_variant(spec)]
-    return all(len(names) == len(known) for names, known in of_variants) and all(
-        host.has_local_nvme for _, known in of_variants for host in known
-    )
+    known = [host for _, found in of_variants for host in found]
+    is_known = all(len(names) == len(found) for names, found in of_variants)
+    return is_known and bool(known) and all(host.has_local_nvme for host in known)
 
 
 def without_defaults(document: Document, paths: list[SpecPath]) -> Document:

@@ -18,10 +18,12 @@ from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRI
 from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
 from inferstack.cli.terminal import Refusal, painted
+from inferstack.format.project import Project
 from inferstack.format.schema import JsonSchema, kind_definitions, shipped_schema
 from inferstack.problems.codes import Code
 from inferstack.problems.words import chosen, describe, did_you_mean, listed, span, type_name
 from inferstack.project.answers import sentence
+from inferstack.source.project_file import PROJECT_FILE
 
 _WIDTH = 80
 # In fewer columns, more lines would be broken inside words than between them.
@@ -230,7 +232,7 @@ def every_key() -> tuple[SpecKey, ...]:
     definitions = shipped_schema()["$defs"]
     # By block and key: its places, and the kinds of spec.
     occurrences: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for kind, top in kind_definitions().items():
+    for kind, top in {**kind_definitions(), PROJECT_FILE: Project.__name__}.items():
         for at in _below(top):
             # Blocks at the top of a spec are alike in all kinds.
             block = "" if at.block in kind_definitions().values() else at.block
@@ -324,7 +326,8 @@ def _key(key: SpecKey) -> Iterator[str]:
     yield from map(_wrapped, key.limits())
     yield from (_wrapped(f"{called}: {', '.join(keys)}") for called, keys in key.contents())
     if len(key.kinds) < len(kind_definitions()):
-        yield _wrapped(f"Only for: {listed([f'kind: {it}' for it in key.kinds], last='and')}")
+        of = [it if it == PROJECT_FILE else f"kind: {it}" for it in key.kinds]
+        yield _wrapped(f"Only for: {listed(of, last='and')}")
     if also := key.places[1:]:
         yield _wrapped(f"Also as: {listed([_place(it, 1) for it in also], last='and', quote='')}")
     yield from _see_codes(key.name)

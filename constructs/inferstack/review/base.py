@@ -20,6 +20,7 @@ from inferstack.problems import FilePlace, Problem, Severity, SpecError, dotted,
 from inferstack.problems.file_codes import NO_BASE
 from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
+from inferstack.review.project_rules import Rules, rules_in
 from inferstack.review.revision import Commit, GitError, commit_of, files_of
 from inferstack.review.templates import PATTERNS, PreviousTemplate, read_folder, read_template
 from inferstack.source.spec_file import SUFFIXES, name_in_templates, relative_to_cwd
@@ -76,6 +77,8 @@ class Base(msgspec.Struct, frozen=True):
     """False for a single template, which a single spec is compared with whatever its name."""
     commit: str | None = None
     """The full hash of a revision of git."""
+    rules: Mapping[str, Rules] = {}
+    """The rules of the project that applied to each spec file, by its name under review."""
     wrong: Mapping[str, Problem] = {}
     """The first error of each spec file with errors, by its name under review: what it made is not known."""
 
@@ -192,16 +195,19 @@ def _rendered(
     """
     stacks: list[BaseStack] = []
     errors: dict[str, Problem] = {}
+    rules: dict[str, Rules] = {}
     for one in files:
         try:
-            made, problems = check_document(read_spec(one.file, top), stage=asked.stage, region=asked.region)
+            document = read_spec(one.file, top)
+            rules[one.name] = rules_in(document)
+            made, problems = check_document(document, stage=asked.stage, region=asked.region)
         except SpecError as error:
             made, problems = [], list(error.problems)
         stacks += [_stack(one, it) for it in made]
         wrong = next((it for it in in_file_order(problems) if it.severity is Severity.ERROR), None)
         if wrong is not None:
             errors[one.name] = _in_base(one, wrong)
-    base = Base(title, tuple(stacks), wrong=errors)
+    base = Base(title, tuple(stacks), wrong=errors, rules=rules)
     return base if asked.program is None else _by_program(asked.program, base, files, folder, asked)
 
 

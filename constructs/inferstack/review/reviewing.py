@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from inferstack.catalog.resource_types import ENDPOINT_TYPE
 from inferstack.check.files import spec_files
 from inferstack.check.load import LoadedSpec
+from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.check.unique_names import names_that_clash, taken_names
 from inferstack.endpoint.cost import Prices
@@ -36,9 +37,11 @@ from inferstack.review.deploying import as_deployed, place_in, places_of, update
 from inferstack.review.matching import Match, SpecsOfFile, delete_commands, left_over, matched, specs_of
 from inferstack.review.order import library_finding, worst_first
 from inferstack.review.pair import Pair
+from inferstack.review.project_rules import loosened_rules
 from inferstack.review.sums import quotas, totals
 from inferstack.review.widened import new_role_findings
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
+from inferstack.source.spec_file import name_in_templates
 from inferstack.updates.effects import Effect
 from inferstack.updates.fleet import keeps_counts, kept_by_endpoint
 from inferstack.updates.update import Fate, Update
@@ -104,6 +107,7 @@ class _Reviewer(msgspec.Struct):
         if self.base is not None:
             self._left_over(self.base, claimed, files)
             self.findings += self._not_compared(self.base, read)
+            self.findings += _loosened_rules(self.base, files)
         self.findings += self._of_files(in_file_order(problems))
         self.findings += avoidable_together(self.reviewed)
         return self._made()
@@ -260,6 +264,21 @@ class _Reviewer(msgspec.Struct):
                 continue
             effect: Effect = "invalid" if problem.severity is Severity.ERROR else "advice"
             yield finding_of(problem, effect, keys[0] if len(keys) == 1 else None)
+
+
+def _loosened_rules(base: Base, files: Sequence[Path]) -> Iterator[Finding]:
+    """What the projects of the specs allow now, once for each."""
+    found: dict[tuple[str, str], Finding] = {}
+    for file in files:
+        before = base.rules.get(name_in_templates(str(file)))
+        try:
+            finding = None if not before else loosened_rules(read_spec(file), before)
+        except SpecError:
+            # What is wrong with it is reported with the specs.
+            continue
+        if finding is not None:
+            found.setdefault((finding.place.file, finding.message), finding)
+    yield from found.values()
 
 
 def _all_removed(gone: Sequence[tuple[str, BaseStack, Problem]]) -> Finding:
