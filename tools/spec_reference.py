@@ -19,6 +19,8 @@ WIDTH = 110
 SHORTEST = ROOT / "docs" / "examples" / "kinds"
 """A folder with the shortest spec of each kind that can be deployed, `KIND.yaml`."""
 KIND = "kind"
+PROJECT = "Project"
+"""What is in a project's file."""
 # What readers look for, before what most specs leave out.
 FIRST = (
     *(KIND, "endpoint_name", "model", "inference_components", "models"),
@@ -101,6 +103,7 @@ def reference(schema: Schema, examples: Examples) -> str:
     ]
     blocks = _reading_order(kinds, definitions)[len(kinds) :]
     sections = [*_kinds(dict(zip(kinds, tags, strict=True)), definitions, examples)]
+    blocks += [it for it in _reading_order([PROJECT], definitions) if it not in (*kinds, *blocks)]
     sections += [_section(name, definitions, _example(name, examples)) for name in blocks]
     first = _TOP + table(("Kind", "Endpoint"), rows) + _shapes(examples)
     top = [first, _contents(kinds, definitions)]
@@ -129,7 +132,8 @@ def _example(name: str, examples: Examples) -> str:
 
 def _contents(kinds: list[str], definitions: Schema) -> str:
     """Every block, beside the nearest top-level block that leads to it."""
-    tops = dict.fromkeys(target for kind in kinds for target in _references(definitions[kind]))
+    of_kinds = (target for kind in kinds for target in _references(definitions[kind]))
+    tops = dict.fromkeys((*of_kinds, PROJECT))
     below: dict[str, list[str]] = {top: [] for top in tops}
     above = {top: top for top in tops}
     met = [*tops]

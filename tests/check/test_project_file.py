@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from support.pages import assert_printed, code_blocks, commands, files
 
 from inferstack.check.every_code import every_code
 from inferstack.check.files import check_files, load_specs, spec_files
@@ -329,3 +330,23 @@ def test_rules_hold_for_all_that_is_made_of_a_spec(capsys: pytest.CaptureFixture
     ignoring = changed(("ml.m6g.large", "ml.c7i.large")) + "ignore: [IS024]\n"
     found = problems(written(ignoring))
     assert any("IS024: the project's rules" in it for it in found)
+
+
+# ---------------------------------------------------------------- the page
+
+PAGE = Path(__file__).parents[2] / "docs" / "project-file.md"
+
+
+def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, content in files(PAGE).items():
+        Path(name).write_text(content)
+    (session,) = code_blocks(PAGE, "console")
+    ((command, output),) = commands(session)
+    assert main(command.split()[1:]) == 1
+    printed = capsys.readouterr()
+    assert_printed(printed.out + printed.err, output)
+
+
+def test_the_page_lists_each_rule() -> None:
+    page = PAGE.read_text("utf-8")
+    assert [code for code in COMPANY if code not in page] == []

@@ -16,4 +16,5 @@ from inferstack.format.kinds import *
 from inferstack.format.load_testing import *
 from inferstack.format.model import *
 from inferstack.format.objective import *
+from inferstack.format.project import *
 from inferstack.format.variant import *
