@@ -207,6 +207,12 @@ def test_another_name_is_not_overlooked() -> None:
     ]
 
 
+def test_it_is_no_spec() -> None:
+    written(SINGLE, DEFAULTS)
+    (found,) = check_files([Path("inferstack.yaml")])
+    assert found.code == "IS056"
+
+
 def test_an_edit_goes_into_the_spec_and_is_checked_with_the_project() -> None:
     """`size --write` and others check the edited text as the file itself would be."""
     assert spec_of_text(str(written(SINGLE, DEFAULTS)), SINGLE).defaults is not None

@@ -10,8 +10,7 @@ from inferstack.check.project_file import read_spec
 from inferstack.check.unique_names import TakenNames, names_taken_twice, names_that_clash, taken_names
 from inferstack.problems import FilePlace, Problem, SpecError, in_file_order
 from inferstack.problems.file_codes import NO_SPECS
-from inferstack.source.project_file import is_project_file
-from inferstack.source.spec_file import PIPED, SUFFIXES, relative_to_cwd
+from inferstack.source.spec_file import PIPED, SUFFIXES, is_project_file, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
 
 # ---------------------------------------------------------------- files and folders

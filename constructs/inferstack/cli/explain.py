@@ -23,7 +23,7 @@ from inferstack.format.schema import JsonSchema, kind_definitions, shipped_schem
 from inferstack.problems.codes import Code
 from inferstack.problems.words import chosen, describe, did_you_mean, listed, span, type_name
 from inferstack.project.answers import sentence
-from inferstack.source.project_file import PROJECT_FILE
+from inferstack.source.spec_file import PROJECT_FILE
 
 _WIDTH = 80
 # In fewer columns, more lines would be broken inside words than between them.

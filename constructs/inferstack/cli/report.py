@@ -22,8 +22,7 @@ from inferstack.cli.escaping import code, json_text, workflow_data, workflow_pro
 from inferstack.cli.terminal import painted
 from inferstack.problems import Problem, Severity
 from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, UNCLEAR
-from inferstack.source.project_file import is_project_file
-from inferstack.source.spec_file import LOCK_SUFFIX, relative_to_cwd
+from inferstack.source.spec_file import LOCK_SUFFIX, is_project_file, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
 # ---------------------------------------------------------------- what all formats have in common

@@ -55,7 +55,7 @@ FOREIGN = _error(
     "The file is a link out of the project, to something other than a spec. Its content is not shown.",
 )
 NAMED_OTHERWISE = _error("IS036", "The project's file has a name that is not read.")
-NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
+NO_SPEC = _error("IS056", "The file is a lock or the file of a project, not a spec.")
 
 # ---------------------------------------------------------------- several specs
 

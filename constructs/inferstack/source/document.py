@@ -26,6 +26,7 @@ from inferstack.source.spec_file import (
     LOCK_SUFFIX,
     PIPED,
     STANDARD_INPUT,
+    is_project_file,
     leads_out,
     name_in_templates,
     read_standard_input,
@@ -189,6 +190,9 @@ def read_document(path: Path | str) -> Document:
     if file.endswith(LOCK_SUFFIX):
         message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
         raise SpecError([Problem(FilePlace(file), message, fix, NO_SPEC)])
+    if is_project_file(Path(path)):
+        message = "this is the project's file, not a spec; it is checked with each spec that it is for"
+        raise SpecError([Problem(FilePlace(file), message, "name the specs, or their folder", NO_SPEC)])
     if leads_out(Path(path)):
         return _behind_link(Path(path), file)
     return Document(file, compose(file, read_text(Path(path), file)))

@@ -7,18 +7,11 @@ from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import NAMED_OTHERWISE
 from inferstack.source.compose import Content, compose
 from inferstack.source.document import Document
-from inferstack.source.spec_file import PIPED, read_text, relative_to_cwd
+from inferstack.source.spec_file import PIPED, PROJECT_FILE, read_text, relative_to_cwd
 from inferstack.source.tree import in_project
 
-PROJECT_FILE = "inferstack.yaml"
-"""Its name."""
 _OTHER_NAME = "inferstack.yml"
 _CONTENT = Content("project's file", "start with `defaults:` or `rules:`")
-
-
-def is_project_file(path: Path) -> bool:
-    """Whether a path has the name of the project's file, so that it is no spec."""
-    return path.name == PROJECT_FILE
 
 
 def project_of(spec: Path | str, top: Path | None = None) -> Document | None:

@@ -26,6 +26,8 @@ SUFFIXES = (".yaml", ".yml")
 """Suffixes of spec files."""
 LOCK_SUFFIX = ".lock.json"
 """Suffix of the lock beside a spec file."""
+PROJECT_FILE = "inferstack.yaml"
+"""Name of the file with what all specs of a project share."""
 PIPED = "-"
 """Instead of a file's name: the spec comes from standard input."""
 STANDARD_INPUT = "<stdin>"
@@ -47,6 +49,11 @@ LINE_BREAK = re.compile("\r\n|[\n\r]")
 _MARK = "\ufeff"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
+
+
+def is_project_file(path: Path) -> bool:
+    """Whether a path has the name of the project's file, so that it is no spec."""
+    return path.name == PROJECT_FILE
 
 
 def relative_to_cwd(file: str) -> str:
