@@ -11,7 +11,7 @@ from inferstack.check.stack_names import stack_name
 from inferstack.endpoint.deployed import PropertyPath, Resources
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import PlaceOf
-from inferstack.facts.walk import containers
+from inferstack.facts.walk import containers, variants
 from inferstack.format.kinds import Environment
 from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
 from inferstack.format.model import FrameworkImage
@@ -33,7 +33,10 @@ def update_of(loaded: LoadedSpec, before: Resources, sections: Mapping[str, Any]
     template = resolve_template(spec, region=spec.region, source_of=lambda _: "")
     after = template["Resources"]
     return Update(
-        spec=spec,
+        endpoint_name=spec.endpoint_name,
+        account=spec.account,
+        named_region=spec.region,
+        variants={it.variant_name: path for path, it in variants(spec)},
         data=loaded.document.data,
         sources={logical_id: it.source for logical_id, it in resolve_resources(spec, spec.region).items()},
         before=before,

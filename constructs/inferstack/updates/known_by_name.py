@@ -85,7 +85,7 @@ def names_stay_taken(update: Update) -> Iterator[Problem]:
     """
     types, path = tuple(_NAMES_ANYWHERE), ("endpoint_name",)
     if update.moves and update.old_place is not None:
-        same_account = update.old_place.account in (None, update.spec.account)
+        same_account = update.old_place.account in (None, update.account)
         types = _OF_THE_ACCOUNT if same_account else (BUCKET_TYPE,)
         path = ("env",)
     elif update.fate(ENDPOINT_TYPE) is not Fate.REPLACED:
