@@ -36,7 +36,10 @@ _OF_CDK = "AWS::CDK::Metadata"
 _VERBS = {Fate.REMOVED: ("is removed", "are removed"), Fate.REPLACED: ("is replaced", "are replaced")}
 
 
-@update_rule("IS893", effect="removed", source=REPLACEMENT)
+REMOVED = "IS893"
+
+
+@update_rule(REMOVED, effect="removed", source=REPLACEMENT)
 def removed_or_replaced(update: Update) -> Iterator[Problem]:
     """A resource is removed or replaced that no other problem is about: an alarm, the dashboard, or something
     that no spec has made.

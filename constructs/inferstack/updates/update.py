@@ -210,9 +210,7 @@ def _keys(path: Iterable[str | int]) -> Iterator[str | int]:
 # ---------------------------------------------------------------- Two templates, compared
 
 
-def compare(
-    before: Resources, after: Resources, other_ids: Collection[str] = ()
-) -> dict[str, Change]:
+def compare(before: Resources, after: Resources, other_ids: Collection[str] = ()) -> dict[str, Change]:
     """What becomes of every resource, by logical id: those of ``after`` in its order, then the removed ones.
 
     ``after`` has resources of our types only. Only types and properties count. Metadata and dependencies
