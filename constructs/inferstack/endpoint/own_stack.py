@@ -61,15 +61,43 @@ def endpoints_of(sections: Mapping[str, Any]) -> list[OwnStackEndpoint]:
     found = {it: _constructs(it, resources[it]) for it in made if type_of(resources[it]) == ENDPOINT_TYPE}
     if [*found] == [ENDPOINT]:
         return []
-    owners = {construct: endpoint for endpoint, those in found.items() for construct in those}
     ids: dict[str, dict[str, str]] = {endpoint: {} for endpoint in found}
-    for logical_id, source in made.items():
-        owner = _owner(_human(logical_id), owners)
-        # What has the id of an endpoint's construct, and comes from another spec, is a construct beside it.
-        if owner is not None and _file(source) == _file(made[owners[owner]]):
-            plain = _plain(logical_id, owner, type_of(resources[logical_id]))
-            ids[owners[owner]].setdefault(plain, logical_id)
+    for logical_id, endpoint in _owners(resources, made, found).items():
+        fitting = [it for it in found[endpoint] if _human(logical_id).startswith(it)]
+        if fitting:
+            plain = _plain(logical_id, max(fitting, key=len), type_of(resources[logical_id]))
+            ids[endpoint][plain] = logical_id
     return [_endpoint(those[0], ids[endpoint], sections) for endpoint, those in found.items()]
+
+
+def _owners(
+    resources: Resources, made: Mapping[str, str], found: Mapping[str, list[str]]
+) -> dict[str, str]:
+    """The endpoint that each resource belongs to: what an endpoint runs on, it refers to; for all else, an
+    id begins with that of its construct. What comes from another spec is a construct beside it.
+    """
+    runs_on = {it: endpoint for endpoint in found for it in _runs_on(endpoint, resources, made)}
+    constructs = {construct: endpoint for endpoint, those in found.items() for construct in those}
+    owners: dict[str, str] = {}
+    for logical_id in made:
+        fitting = [it for it in constructs if _human(logical_id).startswith(it)]
+        nearest = constructs[max(fitting, key=len)] if fitting else None
+        owner = runs_on.get(logical_id, nearest)
+        if owner is not None and _file(made[logical_id]) == _file(made[owner]):
+            owners[logical_id] = owner
+    return owners
+
+
+def _runs_on(endpoint: str, resources: Resources, made: Mapping[str, str]) -> set[str]:
+    """An endpoint, its configuration, models, role and policies, as far as specs made them."""
+    reached, level = {endpoint}, [endpoint]
+    while level:
+        waits = [entries(resources[it].get("DependsOn")) for it in level]
+        named = [it for those in waits for it in those if isinstance(it, str)]
+        referred = [*references([properties_of(resources[it]) for it in level]), *named]
+        level = [it for it in dict.fromkeys(referred) if it in made and it not in reached]
+        reached |= {*level}
+    return reached
 
 
 def _file(source: str) -> str:
@@ -83,19 +111,15 @@ def _human(logical_id: str) -> str:
 
 
 def _constructs(logical_id: str, endpoint: Mapping[str, Any]) -> list[str]:
-    """What the logical ids of an endpoint's resources may begin with: that of its configuration is never
-    shortened. The app may have given one of both another id.
+    """What the logical ids of an endpoint's resources begin with, as its own and that of its configuration
+    say; two where the app has given one of them another id.
     """
     configs = references(properties_of(endpoint).get("EndpointConfigName"))
     ids = ((next(iter(configs), ""), ENDPOINT_CONFIG), (logical_id, ENDPOINT))
     found = [_human(it).removesuffix(word) for it, word in ids if _human(it).endswith(word)]
-    is_short = len(found) > 1 and _human(logical_id) == found[0]
-    return found[:1] if is_short else [*dict.fromkeys(found or [_human(logical_id)])]
-
-
-def _owner(human: str, owners: Mapping[str, str]) -> str | None:
-    fitting = [it for it in owners if human.startswith(it)]
-    return max(fitting, key=len, default=None)
+    # An id that ends like the construct's is not made longer by it.
+    whole = [it for it, (other, _) in zip(found, reversed(ids), strict=False) if it == _human(other)]
+    return whole or [*dict.fromkeys(found or [_human(logical_id)])]
 
 
 def _plain(logical_id: str, construct: str, type_name: str) -> str:

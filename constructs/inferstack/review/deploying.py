@@ -127,6 +127,8 @@ def not_ours(templates: Iterable[PreviousTemplate]) -> Iterator[Problem]:
             endpoint = template.unknown_endpoints[0]
             message = f"inferstack has not made this template: `{endpoint}` has no `{SOURCE_METADATA}`"
             fix = "compare with that of the endpoint's own stack; to compare all the same, add `--foreign`"
+            if ENDPOINT not in template.resources:
+                fix = "compare with a template that still has the `Metadata` of its resources"
             yield Problem(FilePlace(template.file), message, fix, OTHER_STACK)
 
 

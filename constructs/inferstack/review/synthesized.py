@@ -132,7 +132,7 @@ def synthesis_of(templates: Collection[PreviousTemplate], problems: Sequence[Pro
         ours += [Synthesized(it, _document(it.source_of(ENDPOINT))) for it in made]
     return Synthesis(
         tuple(ours),
-        frozenset(map(_stack, templates)),
+        frozenset(_stack(it) for it in templates if not it.is_foreign),
         (*problems, *not_ours(templates)),
         tuple(notes_on(templates)),
     )
@@ -177,7 +177,8 @@ def match_templates(
 def _match(one: Synthesized, stacks: Sequence[BaseStack]) -> TemplateMatch:
     same = [it for it in stacks if _stack(it.template) == _stack(one.template)]
     name = one.endpoint_name.casefold()
-    found = [it for it in same or stacks if Synthesized(it.template).endpoint_name.casefold() == name]
+    around = same or stacks
+    found = [it for it in around if Synthesized(it.template).endpoint_name.casefold() == name]
     # Under another name it is still the one of its construct.
     found = found or [it for it in same if it.template.construct == one.template.construct]
     if len(found) > 1:
@@ -185,7 +186,10 @@ def _match(one: Synthesized, stacks: Sequence[BaseStack]) -> TemplateMatch:
         message = f"{titles} all have the endpoint `{one.endpoint_name}`"
         fix = "name one of them instead of the folder"
         return TemplateMatch(one, None, Problem(FilePlace(one.template.file), message, fix, UNCLEAR))
-    return TemplateMatch(one, found[0] if found else None)
+    # Which endpoint of a stack without metadata it was, nobody knows.
+    unknown = [] if any(not it.template.is_foreign for it in around) else around
+    strange = next(not_ours(it.template for it in found or unknown), None)
+    return TemplateMatch(one, found[0] if found and strange is None else None, strange)
 
 
 def _stack(template: PreviousTemplate) -> str:
