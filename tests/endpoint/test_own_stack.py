@@ -3,17 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+import yaml
+from aws_cdk.assertions import Template
+from constructs import Construct
 from support.resolving import BASES
 
 from inferstack.constructs import EndpointAlarms, InferenceEndpoint
 from inferstack.endpoint.own_stack import OwnStackEndpoint, endpoints_of
 from inferstack.spec import load_spec, parse_spec
-
-import aws_cdk as cdk
-import yaml
-from aws_cdk.assertions import Template
-from constructs import Construct
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "shapes").glob("*.yaml"))
 REGION = "us-east-1"

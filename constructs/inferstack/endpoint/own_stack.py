@@ -70,9 +70,7 @@ def endpoints_of(sections: Mapping[str, Any]) -> list[OwnStackEndpoint]:
     return [_endpoint(those[0], ids[endpoint], sections) for endpoint, those in found.items()]
 
 
-def _owners(
-    resources: Resources, made: Mapping[str, str], found: Mapping[str, list[str]]
-) -> dict[str, str]:
+def _owners(resources: Resources, made: Mapping[str, str], found: Mapping[str, list[str]]) -> dict[str, str]:
     """The endpoint that each resource belongs to: what an endpoint runs on, it refers to; for all else, an
     id begins with that of its construct. What comes from another spec is a construct beside it.
     """

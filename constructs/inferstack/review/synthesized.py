@@ -165,17 +165,21 @@ def match_templates(
     synthesis: Synthesis, stacks: Sequence[BaseStack]
 ) -> tuple[list[TemplateMatch], list[BaseStack]]:
     """Each endpoint with what it was, and those that its stack has no more."""
-    now, then = synthesis.stacks, {_stack(it.template) for it in stacks}
-    # A template of `get-template` is called whatever its file is.
-    same = then if len(now) == len(then) == 1 else now
-    matches = [_match(it, stacks) for it in synthesis.endpoints]
+    is_one = len(synthesis.stacks) == len({_stack(it.template) for it in stacks}) == 1
+
+    def same_stack(name: str) -> list[BaseStack]:
+        # The file of `get-template` may be called anything.
+        return [it for it in stacks if is_one or _stack(it.template) == name]
+
+    matches = [_match(it, same_stack(_stack(it.template)), stacks) for it in synthesis.endpoints]
     taken = {it.stack.template.title for it in matches if it.stack is not None}
-    own = [it for it in stacks if it.template.is_own_stack and _stack(it.template) in same]
-    return matches, [it for it in own if it.template.title not in taken]
+    there = {it.template.title: it for name in synthesis.stacks for it in same_stack(name)}
+    gone = [it for title, it in there.items() if it.template.is_own_stack and title not in taken]
+    return matches, gone
 
 
-def _match(one: Synthesized, stacks: Sequence[BaseStack]) -> TemplateMatch:
-    same = [it for it in stacks if _stack(it.template) == _stack(one.template)]
+def _match(one: Synthesized, same: Sequence[BaseStack], stacks: Sequence[BaseStack]) -> TemplateMatch:
+    """The endpoint of its name in the ``same`` stack as before, or in any if there is no such stack."""
     name = one.endpoint_name.casefold()
     around = same or stacks
     found = [it for it in around if Synthesized(it.template).endpoint_name.casefold() == name]
