@@ -56,8 +56,9 @@ def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
     """
     template = stack.template
     sections = template.sections
-    if template.is_own_stack:
+    if not template.is_foreign:
         _refuse_given(template)
+    if template.is_own_stack:
         # A spec in a stack of an app has no outputs: those are the app's.
         sections = {name: it for name, it in sections.items() if name != "Outputs"}
     update = update_of(loaded, template.resources, sections)
@@ -82,12 +83,13 @@ def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
 
 def _refuse_given(template: PreviousTemplate) -> None:
     """Refuses a spec alone where an app has added to it: what the app gave would seem to be removed."""
-    known = {*template.resources, *deployed.mapping(template.sections.get("Parameters"))}
-    properties = [deployed.properties_of(it) for it in template.resources.values()]
+    own = template.made
+    known = {*own.resources, *deployed.mapping(template.sections.get("Parameters"))}
+    properties = [deployed.properties_of(it) for it in own.resources.values()]
     given = [it for it in deployed.references(properties) if it not in known and "::" not in it]
     if given:
         message = (
-            f"the app gives `{template.construct}` what its spec does not say, such as `{given[0]}`, so the "
+            f"the app gives `{template.construct or ENDPOINT}` what its spec does not say, such as `{given[0]}`, so the "
             "spec alone does not make what is deployed"
         )
         fix = "compare what `cdk synth` makes: name `cdk.out`, or one template in it, in place of the spec"

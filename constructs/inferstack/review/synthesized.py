@@ -129,7 +129,7 @@ def synthesis_of(templates: Collection[PreviousTemplate], problems: Sequence[Pro
     for template in templates:
         each = each_endpoint(template)
         made = [it for it in each if it.source_of(ENDPOINT) is not None]
-        ours += [Synthesized(it, _document(it.source_of(ENDPOINT))) for it in made]
+        ours += [Synthesized(it.made, _document(it.source_of(ENDPOINT))) for it in made]
     return Synthesis(
         tuple(ours),
         frozenset(_stack(it) for it in templates if not it.is_foreign),
@@ -193,7 +193,9 @@ def _match(one: Synthesized, same: Sequence[BaseStack], stacks: Sequence[BaseSta
     # Which endpoint of a stack without metadata it was, nobody knows.
     unknown = [] if any(not it.template.is_foreign for it in around) else around
     strange = next(not_ours(it.template for it in found or unknown), None)
-    return TemplateMatch(one, found[0] if found and strange is None else None, strange)
+    if strange is not None or not found:
+        return TemplateMatch(one, None, strange)
+    return TemplateMatch(one, replace(found[0], template=found[0].template.made))
 
 
 def _stack(template: PreviousTemplate) -> str:

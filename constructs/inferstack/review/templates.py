@@ -65,6 +65,12 @@ class PreviousTemplate(msgspec.Struct, frozen=True):
         return self.image_region if self.made_for is None else self.made_for
 
     @property
+    def made(self) -> "PreviousTemplate":
+        """The template without resources that no spec made."""
+        own = {it: one for it, one in self.resources.items() if source_of(one) is not None}
+        return replace(self, resources=own)
+
+    @property
     def unknown_endpoints(self) -> list[str]:
         """The logical ids of endpoints that no spec has made."""
         every = deployed.of_type(self.resources, ENDPOINT_TYPE)
