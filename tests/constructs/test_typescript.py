@@ -57,6 +57,12 @@ def synth(project: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return synth
 
 
+def test_the_page_shows_the_files_as_they_are() -> None:
+    page = (EXAMPLE.parents[1] / "typescript.md").read_text("utf-8")
+    for name in ("app.ts", "churn.yaml"):
+        assert f"\n{(EXAMPLE / name).read_text('utf-8')}```" in page
+
+
 def test_a_rendered_spec_gets_what_an_app_in_typescript_makes_and_is_compared(synth: Any) -> None:
     template = synth()
     resources, rendered = template["Resources"], json.loads(Path("templates/churn.template.json").read_text())

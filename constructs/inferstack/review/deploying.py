@@ -89,8 +89,8 @@ def _refuse_given(template: PreviousTemplate) -> None:
     given = [it for it in deployed.references(properties) if it not in known and "::" not in it]
     if given:
         message = (
-            f"the app gives `{template.construct or ENDPOINT}` what its spec does not say, such as `{given[0]}`, so the "
-            "spec alone does not make what is deployed"
+            f"the app gives `{template.construct or ENDPOINT}` what its spec does not say, such as "
+            f"`{given[0]}`, so the spec alone does not make what is deployed"
         )
         fix = "compare what `cdk synth` makes: name `cdk.out`, or one template in it, in place of the spec"
         raise SpecError([Problem(FilePlace(template.file), message, fix, OTHER_STACK)])
