@@ -43,7 +43,7 @@ def synth(project: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(project)
 
     def synth() -> dict[str, Any]:
-        assert main(["render", "churn.yaml", "--region", "us-east-1", "--out", "templates"]) == 0
+        assert main(["render", "basket.yaml", "--region", "us-east-1", "--out", "templates"]) == 0
         # Older versions of Node 22 read TypeScript only if asked.
         ran = subprocess.run(
             [node(), "--experimental-strip-types", "--no-warnings", "app.ts"],
@@ -51,7 +51,7 @@ def synth(project: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
-        template: dict[str, Any] = json.loads(Path("cdk.out/Churn.template.json").read_text("utf-8"))
+        template: dict[str, Any] = json.loads(Path("cdk.out/Basket.template.json").read_text("utf-8"))
         return template
 
     return synth
@@ -59,13 +59,16 @@ def synth(project: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_the_page_shows_the_files_as_they_are() -> None:
     page = (EXAMPLE.parents[1] / "typescript.md").read_text("utf-8")
-    for name in ("app.ts", "churn.yaml"):
+    for name in ("app.ts", "basket.yaml"):
         assert f"\n{(EXAMPLE / name).read_text('utf-8')}```" in page
 
 
 def test_a_rendered_spec_gets_what_an_app_in_typescript_makes_and_is_compared(synth: Any) -> None:
     template = synth()
-    resources, rendered = template["Resources"], json.loads(Path("templates/churn.template.json").read_text())
+    resources, rendered = (
+        template["Resources"],
+        json.loads(Path("templates/basket.template.json").read_text()),
+    )
     assert rendered["Resources"].keys() <= resources.keys()
     assert not rendered["Parameters"].keys() & template["Parameters"].keys()
     [bucket] = (it for it, one in resources.items() if one["Type"] == "AWS::S3::Bucket")
@@ -80,8 +83,8 @@ def test_a_rendered_spec_gets_what_an_app_in_typescript_makes_and_is_compared(sy
     assert template["Outputs"].keys() == rendered["Outputs"].keys()
 
     # The metadata is still there, so updates are compared.
-    spec = Path("churn.yaml")
+    spec = Path("basket.yaml")
     spec.write_text(spec.read_text("utf-8").replace("ml.m5.large", "ml.m5.xlarge"), "utf-8")
     found = compare_templates(template, synth())
-    assert [(it.code, it.file, it.line) for it in found.problems] == [("IS870", "churn.yaml", 18)]
+    assert [(it.code, it.file, it.line) for it in found.problems] == [("IS870", "basket.yaml", 18)]
     assert found.notes == ["after against before: replaced EndpointConfig; updated Endpoint"]

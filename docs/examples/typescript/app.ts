@@ -9,14 +9,14 @@ import * as sns from 'aws-cdk-lib/aws-sns';
 import { CfnInclude } from 'aws-cdk-lib/cloudformation-include';
 
 const app = new cdk.App();
-const stack = new cdk.Stack(app, 'Churn', { env: { region: 'us-east-1' } });
+const stack = new cdk.Stack(app, 'Basket', { env: { region: 'us-east-1' } });
 const vpc = new ec2.Vpc(stack, 'Vpc', { maxAzs: 2 });
 const group = new ec2.SecurityGroup(stack, 'Group', { vpc });
 const weights = new s3.Bucket(stack, 'Weights');
 const oncall = new sns.Topic(stack, 'Oncall');
 
-const churn = new CfnInclude(stack, 'Endpoint', {
-  templateFile: 'templates/churn.template.json',
+const basket = new CfnInclude(stack, 'Endpoint', {
+  templateFile: 'templates/basket.template.json',
   parameters: {
     Weights: weights.bucketName,
     Subnets: vpc.privateSubnets.map((subnet) => subnet.subnetId),
@@ -26,8 +26,8 @@ const churn = new CfnInclude(stack, 'Endpoint', {
 });
 
 // The resources are L1s, under the logical ids that `inferstack render` printed.
-const endpoint = churn.getResource('Endpoint') as sagemaker.CfnEndpoint;
-const model = churn.getResource('Model') as sagemaker.CfnModel;
+const endpoint = basket.getResource('Endpoint') as sagemaker.CfnEndpoint;
+const model = basket.getResource('Model') as sagemaker.CfnModel;
 model.node.addDependency(vpc); // its files come through the VPC's routes
 
 const caller = new iam.Role(stack, 'Caller', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
