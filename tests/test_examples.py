@@ -32,6 +32,7 @@ FOLDERS = (
     "docs/examples/review/after",
     "docs/examples/review/before",
     "docs/examples/spam",
+    "docs/examples/typescript",
 )
 SPECS_ON_PAGES = [
     (page, spec)

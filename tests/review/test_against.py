@@ -337,14 +337,14 @@ def test_another_kind_of_stack_is_a_problem(say: Say) -> None:
     file = Path("old/bert.template.json")
     template: dict[str, Any] = json.loads(file.read_text("utf-8"))
     resources = template["Resources"]
-    resources["BertEndpoint1A2B3C4D"] = resources.pop("Endpoint")
+    resources["Endpoint"], resources["Model"] = resources["Model"], resources["Endpoint"]
     file.write_text(json.dumps(template), "utf-8")
     status, [problem], notes = say()
     assert (status, notes) == (1, [])
-    assert problem.startswith("old/bert.template.json:1:1: IS853: `Endpoint` is not there")
-    resources["Endpoint"] = {"Type": "AWS::S3::Bucket"}
+    assert problem.startswith("old/bert.template.json:1:1: IS853: `Model` and `Endpoint` is not there")
+    resources["Model"] = {"Type": "AWS::S3::Bucket"}
     file.write_text(json.dumps(template), "utf-8")
-    assert "IS853" in say()[1][0]
+    assert "IS853" in say("specs/bert.yaml", against=str(file))[1][0]
 
 
 def foreign(change: Callable[[dict[str, Any]], object]) -> None:

@@ -30,7 +30,11 @@ def test_what_is_said_has_a_way_round_and_a_place_in_the_spec(pair: Pair) -> Non
         assert update.written(problem.path) == problem.path
 
 
-@pytest.mark.parametrize("code", UPDATE_RULES)
+OF_OWN_STACKS = {"IS858"}
+"""About logical ids in an app's own stack, which pairs of specs do not have: tests/review/test_own_stacks.py."""
+
+
+@pytest.mark.parametrize("code", sorted(UPDATE_RULES.keys() - OF_OWN_STACKS))
 def test_every_code_has_a_pair_of_templates(code: str) -> None:
     assert code in {one for pair in PAIRS for one in pair.says}, f"no pair in pairs.yaml says {code}: add one"
 

@@ -4,12 +4,16 @@ import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inferstack.check.files import check_files, idle_stage
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import FORMATS, Findings, in_format, summary
 from inferstack.cli.terminal import painted, tell
 from inferstack.problems import Problem, Severity, in_file_order, printable
+
+if TYPE_CHECKING:
+    from inferstack.review import Comparison
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -27,18 +31,30 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
-    files, problems = files_of(options.paths)
+    files, problems = files_of(_specs(options))
     problems += check_files(files, stage=options.stage, region=options.region)
     updates: list[str] = []
+    count = len(files)
     if options.against is not None:
-        problems, updates = _with_updates(problems, files, options)
+        compared = _compared(files, options)
+        problems, updates = list(in_file_order([*problems, *compared.problems])), compared.notes
+        count += compared.endpoints
     # Flushed at once, so that the summary comes last where both streams end up in one place.
-    print(in_format(options.format, Findings(problems, len(files), updates)), end="", flush=True)
+    print(in_format(options.format, Findings(problems, count, updates)), end="", flush=True)
     if (warning := idle_stage(files, options.stage)) is not None:
         tell(f"warning: {warning}")
-    tell(painted(summary(problems, len(files)), _color_of(problems), sys.stderr))
+    tell(painted(summary(problems, count), _color_of(problems), sys.stderr))
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))
+
+
+def _specs(options: argparse.Namespace) -> list[Path]:
+    """The paths without templates, which next to a template to compare with are what an app will deploy."""
+    if options.against is None:
+        return list(options.paths)
+    from inferstack.review import holds_templates  # noqa: PLC0415 - brings the making of templates
+
+    return [it for it in options.paths if not holds_templates(it)]
 
 
 def _color_of(problems: Iterable[Problem]) -> str:
@@ -47,10 +63,8 @@ def _color_of(problems: Iterable[Problem]) -> str:
     return "red" if Severity.ERROR in found else "yellow" if found else "green"
 
 
-def _with_updates(
-    problems: list[Problem], files: list[Path], options: argparse.Namespace
-) -> tuple[list[Problem], list[str]]:
-    """The problems, including those of deploying to the existing stacks, and a note on each spec."""
+def _compared(files: list[Path], options: argparse.Namespace) -> "Comparison":
+    """What deploying to the existing stacks does; a note on each spec is printed."""
     from inferstack.review import compare_with  # noqa: PLC0415 - brings the making of templates
 
     comparison = compare_with(
@@ -63,4 +77,4 @@ def _with_updates(
     )
     for note in comparison.notes:
         tell(printable(note))
-    return list(in_file_order([*problems, *comparison.problems])), comparison.notes
+    return comparison

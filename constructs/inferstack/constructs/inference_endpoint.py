@@ -76,8 +76,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
 
         Args:
             scope: where the endpoint belongs.
-            construct_id: its name there. Without ``preserve_logical_ids`` it is part of every logical id, and
-                changing it replaces the endpoint.
+            construct_id: its name there. Without ``preserve_logical_ids`` it is part of every logical id. If
+                it changes, the next deployment fails: CloudFormation would make a second endpoint of the
+                name.
             spec: from :func:`inferstack.check.load.load_spec`, or made in Python, perhaps with tokens.
             role: the role that the containers run under, for a spec without `execution_role`; or, for a spec
                 with one, the role that :class:`ExecutionRole` made from it. You grant it its rights; models

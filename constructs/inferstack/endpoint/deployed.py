@@ -189,7 +189,7 @@ def value_at(properties: Properties, path: PropertyPath) -> Any:
         match value, step:
             case dict(), str():
                 value = value.get(step)
-            case list(), int() if step < len(value):
+            case list(), int() if 0 <= step < len(value):
                 value = value[step]
             case _:
                 return None

@@ -1,16 +1,30 @@
 """`inferstack validate --against`: what a review's comparison finds about updates, as problems of specs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.check.load import LoadedSpec
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import Problem, SpecError, in_file_order
 from inferstack.problems.words import listed
-from inferstack.review.base import Base, Question, read_base
+from inferstack.review.base import Base, Question, read_base, stacks_of
 from inferstack.review.deploying import as_deployed, not_ours, update_over, update_problems
 from inferstack.review.matching import Match, left_over, matched, specs_of
+from inferstack.review.synthesized import (
+    Synthesis,
+    as_template,
+    holds_templates,
+    match_templates,
+    problems_of,
+    read_synthesis,
+    removal,
+    synthesis_of,
+    update_between,
+)
+from inferstack.review.templates import PreviousTemplate, notes_on
 from inferstack.updates.role import changed_rights
 from inferstack.updates.update import Fate, Update
 
@@ -20,6 +34,8 @@ class Comparison(msgspec.Struct, frozen=True):
 
     problems: list[Problem] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
+    endpoints: int = 0
+    """How many endpoints of templates were compared with what they were, or are new."""
 
 
 def compare_with(
@@ -45,6 +61,7 @@ def compare_with(
             reported.
         foreign: whether to compare with templates that inferstack has not made, too.
     """
+    synthesis = read_synthesis(it for it in paths if holds_templates(it))
     asked = Question(paths=(*paths, *files), stage=stage, region=region)
     try:
         base = read_base(against, asked)
@@ -55,7 +72,37 @@ def compare_with(
         strange = list(not_ours(it.template for it in base.stacks))
         if strange:
             return Comparison(strange)
-    return _compared(base, asked, files, paths, foreign=foreign)
+    return _with_templates(synthesis, base, _compared(base, asked, files, paths, foreign=foreign))
+
+
+def compare_templates(
+    before: Mapping[str, Any] | PreviousTemplate, after: Mapping[str, Any] | PreviousTemplate
+) -> Comparison:
+    """What deploying a template over an earlier one of the same stack does to the endpoints in it, whoever
+    else has resources there: for tests of an app. Both are data, such as
+    ``Template.from_stack(…).to_json()``, or read by :func:`read_template`.
+    """
+    then, now = as_template(before, "before"), as_template(after, "after")
+    base = Base(then.file, stacks_of(then), tuple(not_ours([then])), tuple(notes_on([then])))
+    found = _with_templates(synthesis_of([now]), base, Comparison([*base.problems], [*base.notes]))
+    return replace(found, problems=[*in_file_order(found.problems)])
+
+
+def _with_templates(synthesis: Synthesis, base: Base, others: Comparison) -> Comparison:
+    """The comparison with what deploying templates does to what their endpoints were."""
+    matches, gone = match_templates(synthesis, base.stacks)
+    problems, notes = [*others.problems, *synthesis.problems], [*others.notes, *synthesis.notes]
+    for match in matches:
+        title = match.one.template.title
+        if match.problem is not None:
+            problems.append(match.problem)
+        elif match.stack is None:
+            notes.append(f"{title}: a new endpoint, none of its name in {base.title}")
+        else:
+            update = update_between(match.one, match.stack.template)
+            notes.append(f"{title} against {match.stack.template.title}: {_summary(update)}")
+            problems += problems_of(match.one, update)
+    return Comparison([*problems, *map(removal, gone)], notes, len(matches))
 
 
 def _compared(
@@ -95,7 +142,7 @@ def _problems_of(
             yield problem
         else:
             message = f"{problem.message} ({listed(at, last='and', quote='')})"
-            yield msgspec.structs.replace(problem, message=message)
+            yield replace(problem, message=message)
 
 
 def _problems(match: Match, region: str | None, notes: list[str]) -> list[Problem]:
@@ -108,7 +155,7 @@ def _problems(match: Match, region: str | None, notes: list[str]) -> list[Proble
     except SpecError as error:
         return list(error.problems)
     summary = "a new stack; the old one stays" if update.moves else _summary(update)
-    notes.append(f"{_title(one)} against {template.file}: {summary}")
+    notes.append(f"{_title(one)} against {template.title}: {summary}")
     return update_problems(one, update)
 
 

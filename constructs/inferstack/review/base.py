@@ -22,7 +22,14 @@ from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
 from inferstack.review.project_rules import Rules, rules_in
 from inferstack.review.revision import Commit, GitError, commit_of, files_of
-from inferstack.review.templates import PATTERNS, PreviousTemplate, read_folder, read_template
+from inferstack.review.templates import (
+    PATTERNS,
+    PreviousTemplate,
+    each_endpoint,
+    notes_on,
+    read_folder,
+    read_template,
+)
 from inferstack.source.spec_file import SUFFIXES, name_in_templates, relative_to_cwd
 
 _REQUIREMENTS = "requirements.txt"
@@ -141,17 +148,21 @@ def _is_revision(word: str) -> bool:
 
 def _of_path(path: Path, asked: Question) -> Base:
     if path.is_file():
-        return Base(path.as_posix(), (_of_template(read_template(path)),), is_folder=False)
+        template = read_template(path)
+        stacks = stacks_of(template)
+        return Base(path.as_posix(), stacks, notes=(*notes_on([template]),), is_folder=len(stacks) > 1)
     if not path.is_dir():
         raise _unknown(path.as_posix(), "this is neither a file nor a folder", _FIX)
     if any(True for form in PATTERNS for _ in path.glob(f"**/{form}")):
         templates, problems = read_folder(path)
-        return Base(path.as_posix(), tuple(map(_of_template, templates)), tuple(problems))
+        stacks = tuple(it for template in templates for it in stacks_of(template))
+        return Base(path.as_posix(), stacks, tuple(problems), (*notes_on(templates),))
     return _of_folder(path, asked)
 
 
-def _of_template(template: PreviousTemplate) -> BaseStack:
-    return BaseStack(template, account=template.account, region=template.region)
+def stacks_of(template: PreviousTemplate) -> tuple[BaseStack, ...]:
+    """One for each endpoint of a stack: what is compared is an endpoint."""
+    return tuple(BaseStack(it, account=it.account, region=it.region) for it in each_endpoint(template))
 
 
 def _unknown(base: str, why: str, fix: str) -> SpecError:

@@ -74,17 +74,15 @@ def compared(pair: Pair) -> list[Finding]:
 def update_findings(pair: Pair) -> Iterator[Finding]:
     """The problems of the update, as `validate --against` reports them, with those that the spec ignores."""
     gone = {it.problem.message: it for it in what_goes(pair.update)}
-    reasons = reasons_to_ignore(pair.loaded)
-    document = pair.loaded.document
     for rule, problem in update_problems(pair.update):
         effect = rule.effect
-        located = document.located(problem, rule.code, rule.severity)
+        located = pair.located(problem, rule.code, rule.severity)
         goes = gone.get(problem.message)
         if goes is not None and goes.type in _ALARMS:
             effect, located = "alarms-loosened", replace(located, message=_alarms_gone(pair, goes))
         elif goes is not None and goes.fate is Fate.REPLACED:
             effect = "replaced"
-        yield finding_of(located, effect, pair.key, ignored=reasons.get(rule.code))
+        yield finding_of(located, effect, pair.key, ignored=pair.ignored.get(rule.code))
 
 
 def _alarms_gone(pair: Pair, goes: Gone) -> str:

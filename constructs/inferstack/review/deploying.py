@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from inferstack.check.in_stack import in_place
 from inferstack.check.load import LoadedSpec, ruled
 from inferstack.check.stack_names import stack_name
+from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import PropertyPath, Resources
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import PlaceOf
-from inferstack.facts.walk import containers
+from inferstack.facts.walk import containers, variants
 from inferstack.format.kinds import Environment
 from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
 from inferstack.format.model import FrameworkImage
@@ -33,7 +34,10 @@ def update_of(loaded: LoadedSpec, before: Resources, sections: Mapping[str, Any]
     template = resolve_template(spec, region=spec.region, source_of=lambda _: "")
     after = template["Resources"]
     return Update(
-        spec=spec,
+        endpoint_name=spec.endpoint_name,
+        account=spec.account,
+        named_region=spec.region,
+        variants={it.variant_name: path for path, it in variants(spec)},
         data=loaded.document.data,
         sources={logical_id: it.source for logical_id, it in resolve_resources(spec, spec.region).items()},
         before=before,
@@ -51,7 +55,13 @@ def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
         SpecError: when the template is of another kind of stack.
     """
     template = stack.template
-    update = update_of(loaded, template.resources, template.sections)
+    sections = template.sections
+    if not template.is_foreign:
+        _refuse_given(template)
+    if template.is_own_stack:
+        # A spec in a stack of an app has no outputs: those are the app's.
+        sections = {name: it for name, it in sections.items() if name != "Outputs"}
+    update = update_of(loaded, template.resources, sections)
     strange = [*_strangers(update)]
     if strange:
         names = listed(strange, last="and")
@@ -69,6 +79,21 @@ def update_over(loaded: LoadedSpec, stack: BaseStack) -> Update:
     if placed.moves:
         return replace(update_of(loaded, {}), old_place=place)
     return update if stack.spec is None else placed
+
+
+def _refuse_given(template: PreviousTemplate) -> None:
+    """Refuses a spec alone where an app has added to it: what the app gave would seem to be removed."""
+    own = template.made
+    known = {*own.resources, *deployed.mapping(template.sections.get("Parameters"))}
+    properties = [deployed.properties_of(it) for it in own.resources.values()]
+    given = [it for it in deployed.references(properties) if it not in known and "::" not in it]
+    if given:
+        message = (
+            f"the app gives `{template.construct or ENDPOINT}` what its spec does not say, such as "
+            f"`{given[0]}`, so the spec alone does not make what is deployed"
+        )
+        fix = "compare what `cdk synth` makes: name `cdk.out`, or one template in it, in place of the spec"
+        raise SpecError([Problem(FilePlace(template.file), message, fix, OTHER_STACK)])
 
 
 def _strangers(update: Update) -> Iterator[str]:
@@ -99,10 +124,13 @@ def as_deployed(loaded: LoadedSpec, template: PreviousTemplate, region: str | No
 
 def not_ours(templates: Iterable[PreviousTemplate]) -> Iterator[Problem]:
     """Reports templates whose endpoint does not come from a spec: every template of ours says where from."""
-    for template in {it.file: it for it in templates}.values():
-        if ENDPOINT in template.resources and template.source_of(ENDPOINT) is None:
-            message = f"inferstack has not made this template: `{ENDPOINT}` has no `{SOURCE_METADATA}`"
+    for template in {it.title: it for it in templates}.values():
+        if template.is_foreign:
+            endpoint = template.unknown_endpoints[0]
+            message = f"inferstack has not made this template: `{endpoint}` has no `{SOURCE_METADATA}`"
             fix = "compare with that of the endpoint's own stack; to compare all the same, add `--foreign`"
+            if ENDPOINT not in template.resources:
+                fix = "compare with a template that still has the `Metadata` of its resources"
             yield Problem(FilePlace(template.file), message, fix, OTHER_STACK)
 
 

@@ -79,7 +79,7 @@ def matched(of_file: SpecsOfFile, base: Base | None, *, alone: bool, foreign: bo
 
 def _match(one: LoadedSpec, of_file: SpecsOfFile, base: Base, *, alone: bool, foreign: bool) -> Match:
     own = list(base.stacks) if alone and not base.is_folder else _own(one, of_file, base.stacks)
-    files = tuple(it.template.file for it in own)
+    files = tuple(it.template.title for it in own)
     if len(own) > 1:
         problem = _unclear_template(one, files)
         return Match(one, None, files, problem, is_unclear=True)
@@ -132,7 +132,7 @@ def _each_template_once(found: Sequence[Match]) -> Iterator[Match]:
 def _unclear_stage(specs: list[LoadedSpec], template: PreviousTemplate) -> Problem:
     """Several stages of one file have the endpoint of a template."""
     stages = listed([one.stage for one in specs], last="and")
-    message = f"the stages {stages} all have the endpoint of {template.file}"
+    message = f"the stages {stages} all have the endpoint of {template.title}"
     return specs[0].document.problem(_NAME, UNCLEAR, message, "choose one with `--stage`")
 
 
@@ -159,7 +159,7 @@ def left_over(
 
     Args:
         base: all templates.
-        claimed: files of the templates that specs were compared with.
+        claimed: titles of the templates that specs were compared with.
         files: all spec files at the paths, those that are gone among them.
         paths: what is named. A folder is named as a whole: other folders may belong to other apps. Nobody
             removes what a file made by naming it; only if that file is gone, its stack is left over.
@@ -167,22 +167,22 @@ def left_over(
     # A single template is for one spec: that a folder has none for it says nothing.
     whole = [it for it in paths if is_gone(it) or (base.is_folder and is_folder(it))]
     here = {name_in_templates(str(it)) for it in whole}
-    candidates = [
-        it for it in base.stacks if it.template.file not in claimed and not here.isdisjoint(_from(it))
-    ]
+    # A stack with other resources is not left over: an update of it deletes what is gone.
+    alone = [it for it in base.stacks if not it.template.is_own_stack]
+    candidates = [it for it in alone if it.template.title not in claimed and not here.isdisjoint(_from(it))]
     if not candidates:
         return
     there = [it for it in files if not is_gone(it)]
     # At every stage: comparing one stage does not mean that the others were removed.
     now = [specs_of(file, None, None) for file in there]
-    made = {own.template.file for it in now for one in it.specs for own in _own(one, it, base.stacks)}
+    made = {own.template.title for it in now for one in it.specs for own in _own(one, it, base.stacks)}
     broken = {it.file for it in now if not it.is_whole}
     names = {name for file, it in zip(there, now, strict=True) if not it.is_whole for name in _names_in(file)}
     for stack in candidates:
         template = stack.template
         name = template.endpoint_name
         # A name that only the deployment knows may be that of any spec.
-        if template.file in made or name is None:
+        if template.title in made or name is None:
             continue
         if broken.isdisjoint(template.spec_files) and name.casefold() not in names:
             yield stack, _no_longer_made(stack, name)

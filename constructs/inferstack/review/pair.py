@@ -1,12 +1,14 @@
 """An endpoint before and after, with all that both were read from; and findings about what just changes."""
 
+from collections.abc import Callable, Mapping
+
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.check.load import LoadedSpec
 from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import Stack
+from inferstack.problems import Problem, Severity
 from inferstack.review.data import Finding
 from inferstack.updates.effects import Effect
 from inferstack.updates.renames import name_now
@@ -17,7 +19,10 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """An endpoint before and after, with all that both were read from."""
 
     key: str
-    loaded: LoadedSpec
+    ignored: Mapping[str, str]
+    """The codes that the spec ignores, and why."""
+    located: Callable[[Problem, str, Severity], Problem]
+    """What a rule has found, with its code and severity, at its place in a file."""
     update: Update
     old: Stack
     new: Stack

@@ -5,7 +5,7 @@ base  -> templates ----------------^
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,6 +30,7 @@ from inferstack.review.comparing import (
     cost_findings,
     finding_of,
     grave_findings,
+    reasons_to_ignore,
     resource_changes,
 )
 from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
@@ -39,6 +40,15 @@ from inferstack.review.order import library_finding, worst_first
 from inferstack.review.pair import Pair
 from inferstack.review.project_rules import loosened_rules
 from inferstack.review.sums import quotas, totals
+from inferstack.review.synthesized import (
+    Synthesis,
+    holds_templates,
+    match_templates,
+    read_synthesis,
+    removal,
+    update_between,
+)
+from inferstack.review.templates import PreviousTemplate
 from inferstack.review.widened import new_role_findings
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, read_price_file
 from inferstack.source.spec_file import name_in_templates
@@ -74,7 +84,8 @@ def review(
     paths = tuple(map(Path, [specs] if isinstance(specs, (str, Path)) else specs))
     asked = Question(paths=paths, stage=stage, region=region, program=base_program)
     known = None if base is None else read_base(base, asked)
-    return _Reviewer(asked, known, _price_file(prices)).review()
+    notes = [] if known is None else [*known.notes]
+    return _Reviewer(asked, known, _price_file(prices), notes=notes).review()
 
 
 def _price_file(prices: Path | PriceFile | None) -> PriceFile:
@@ -96,15 +107,20 @@ class _Reviewer(msgspec.Struct):
     """What each spec's endpoint is called, by the spec's identity."""
     used: dict[str, Prices] = msgspec.field(default_factory=dict)
     """Prices that were used, by region."""
+    notes: list[str] = msgspec.field(default_factory=list)
+    """What could not be compared, and why."""
 
     def review(self) -> Review:
-        files, problems = _files(self.asked.paths)
+        # Without a base, nothing is known of templates that a list of specs would not say better.
+        made = [it for it in self.asked.paths if self.base is not None and holds_templates(it)]
+        files, problems = _files([it for it in self.asked.paths if it not in made])
         read = [specs_of(file, self.asked.stage, self.asked.region, problems) for file in files]
         specs = [one for it in read for one in it.specs]
         self.keys = _keys(specs)
         problems += names_that_clash(map(taken_names, specs))
         claimed = self._review_all(read)
         if self.base is not None:
+            self._review_templates(read_synthesis(made), self.base)
             self._left_over(self.base, claimed, files)
             self.findings += self._not_compared(self.base, read)
             self.findings += _loosened_rules(self.base, files)
@@ -122,7 +138,7 @@ class _Reviewer(msgspec.Struct):
             quotas=quotas(self.reviewed),
             totals=totals(self.reviewed),
             prices=tuple(sources),
-            notes=() if self.base is None else self.base.notes,
+            notes=tuple(self.notes),
         )
 
     # ------------------------------------------------------------ one by one
@@ -169,14 +185,46 @@ class _Reviewer(msgspec.Struct):
         self.findings += avoidable_costs(key, stack, after)
 
     def _compared(self, match: Match, one: LoadedSpec, update: Update, base: BaseStack) -> None:
-        key, template, here = self.keys[id(match.one)], base.template, _identity(match.one, update)
-        where = _where_before(match.one, base, here)
+        key, here = self.keys[id(match.one)], _identity(match.one, update)
+        pair = self._pair(
+            key,
+            update,
+            (base.template, _where_before(match.one, base, here)),
+            (_stack_of(one, update), here),
+            ignored=reasons_to_ignore(one),
+            located=one.document.located,
+        )
+        self._report(pair, base)
+        self.findings += grave_findings(key, one)
+
+    def _pair(
+        self,
+        key: str,
+        update: Update,
+        was: tuple[PreviousTemplate, Identity],
+        now: tuple[Stack, Identity],
+        *,
+        ignored: Mapping[str, str],
+        located: Callable[[Problem, str, Severity], Problem],
+    ) -> Pair:
+        (template, where), (stack, here) = was, now
         old = Stack(template.resources, template.sections, places_in_template(template.file), where.region)
-        new = replace(_stack_of(one, update), resources=kept_by_endpoint(update))
-        before = picture_of(old, where, self._prices(where.region))
-        after = picture_of(new, here, self._prices(here.region))
+        new = replace(stack, resources=kept_by_endpoint(update))
+        return Pair(
+            key=key,
+            ignored=ignored,
+            located=located,
+            update=update,
+            old=old,
+            new=new,
+            before=picture_of(old, where, self._prices(where.region)),
+            after=picture_of(new, here, self._prices(here.region)),
+        )
+
+    def _report(self, pair: Pair, base: BaseStack) -> None:
+        """Adds an endpoint that there was before, and what the update means."""
+        key, update, before, after = pair.key, pair.update, pair.before, pair.after
         then = None if base.by_this_version is None else base.by_this_version.resources
-        pair = Pair(key=key, loaded=one, update=update, old=old, new=new, before=before, after=after)
         findings = compared(pair)
         done = Reviewed(
             key=key,
@@ -185,15 +233,49 @@ class _Reviewer(msgspec.Struct):
             before=before,
             has_new_fleet=update.new_fleet or not update.same_endpoint,
             keeps_counts=update.same_endpoint and keeps_counts(update),
-            compared_with=template.file,
+            compared_with=base.template.title,
             changes=resource_changes(update, then),
         )
         self.reviewed.append(done)
         self.findings += findings
         self.findings += library_finding(done)
-        self.findings += grave_findings(key, one)
-        known = {it.message for it in avoidable_costs(key, old, before)}
-        self.findings += [it for it in avoidable_costs(key, new, after) if it.message not in known]
+        known = {it.message for it in avoidable_costs(key, pair.old, before)}
+        self.findings += [it for it in avoidable_costs(key, pair.new, after) if it.message not in known]
+
+    # ------------------------------------------------------------ templates of apps
+
+    def _review_templates(self, synthesis: Synthesis, base: Base) -> None:
+        """Reviews what apps are about to deploy."""
+        self.notes += synthesis.notes
+        self.findings += [finding_of(it, "invalid", None) for it in synthesis.problems]
+        matches, gone = match_templates(synthesis, base.stacks)
+        for match in matches:
+            one, known = match.one, self.keys.values()
+            key = one.endpoint_name if one.endpoint_name not in known else one.template.title
+            self.keys[id(one)] = key
+            update = update_between(one, None if match.stack is None else match.stack.template)
+            stack = Stack(update.after, update.sections_after, one.place_of(update), update.region)
+            here = _identity_of(one.template, one.place(("endpoint_name",)), key)
+            if match.stack is not None:
+                was = match.stack.template
+                where = replace(here, account=was.account or here.account, region=was.region or here.region)
+                reasons = one.reasons_to_ignore
+                pair = self._pair(
+                    key, update, (was, where), (stack, here), ignored=reasons, located=one.located
+                )
+                self._report(pair, match.stack)
+                continue
+            if match.problem is not None:
+                self.findings.append(finding_of(match.problem, "invalid", key))
+            after = picture_of(stack, here, self._prices(here.region))
+            fate: EndpointFate = "new" if match.problem is None else "not compared"
+            self.reviewed.append(Reviewed(key=key, fate=fate, after=after))
+            self.findings += new_role_findings(key, stack)
+            self.findings += cost_findings(key, None, after)
+            self.findings += avoidable_costs(key, stack, after)
+        for stack_gone in gone:
+            key = self._removed(stack_gone)
+            self.findings.append(finding_of(removal(stack_gone), "removed", key))
 
     def _prices(self, region: str | None) -> Prices:
         found = self.prices.of(region)
@@ -335,6 +417,13 @@ def _identity(one: LoadedSpec, update: Update) -> Identity:
         region=one.spec.region if update.region is None else update.region,
         kind=one.spec.kind,
         place=place_in(one, ("endpoint_name",)),
+    )
+
+
+def _identity_of(template: PreviousTemplate, place: Place, stack: str) -> Identity:
+    """What is known about an endpoint of a template that is about to be deployed."""
+    return Identity(
+        stack=stack, stage=None, account=template.account, region=template.region, kind=None, place=place
     )
 
 

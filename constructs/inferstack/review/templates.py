@@ -2,21 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
+from msgspec.structs import replace
 
 from inferstack.catalog.images import is_of_any_region, region_of_images
 from inferstack.catalog.resource_types import COMPONENT_TYPE, ENDPOINT_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Resources
+from inferstack.endpoint.own_stack import endpoints_of, source_of
 from inferstack.format.logical_ids import SOURCE_METADATA
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import BAD_TEMPLATE, NOT_A_TEMPLATE
-from inferstack.problems.words import describe
+from inferstack.problems.words import describe, listed
 from inferstack.source.spec_file import read_text
 
 PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
@@ -42,11 +44,43 @@ class PreviousTemplate(msgspec.Struct, frozen=True):
     """The account that an app made it for; None if that is not known."""
     made_for: str | None = None
     """The region that an app made it for; None if that is not known."""
+    construct: str = ""
+    """What the logical ids of the endpoint begin with in a stack where other resources stand, too."""
+    ids: Mapping[str, str] = {}
+    """In such a stack, the logical ids there by those of ``resources``, which are as `render` makes them."""
+
+    @property
+    def title(self) -> str:
+        """The file, and in a stack where other resources stand, too, which of its constructs it is about."""
+        return f"{self.file} ({self.construct})" if self.construct else self.file
+
+    @property
+    def is_own_stack(self) -> bool:
+        """Whether other resources stand in the stack, too."""
+        return bool(self.ids)
 
     @property
     def region(self) -> str | None:
         """The region that it is for: the app's, or else that of its images."""
         return self.image_region if self.made_for is None else self.made_for
+
+    @property
+    def made(self) -> "PreviousTemplate":
+        """The template without resources that no spec made."""
+        own = {it: one for it, one in self.resources.items() if source_of(one) is not None}
+        return replace(self, resources=own)
+
+    @property
+    def unknown_endpoints(self) -> list[str]:
+        """The logical ids of endpoints that no spec has made."""
+        every = deployed.of_type(self.resources, ENDPOINT_TYPE)
+        return [it for it in every if source_of(self.resources[it]) is None]
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it has endpoints, and no spec has made any of them."""
+        every = deployed.of_type(self.resources, ENDPOINT_TYPE)
+        return bool(every) and len(self.unknown_endpoints) == len(every)
 
     @property
     def endpoint_name(self) -> str | None:
@@ -60,9 +94,8 @@ class PreviousTemplate(msgspec.Struct, frozen=True):
 
     def source_of(self, logical_id: str) -> str | None:
         """The spec file that a resource came from; None where there is no such resource or file."""
-        resource = deployed.mapping(self.resources.get(logical_id))
-        source = deployed.mapping(resource.get("Metadata")).get(SOURCE_METADATA)
-        return source.rpartition(":")[0] if isinstance(source, str) else None
+        source = source_of(self.resources.get(logical_id))
+        return None if source is None else source.rpartition(":")[0]
 
     @property
     def image_region(self) -> str | None:
@@ -79,6 +112,34 @@ class PreviousTemplate(msgspec.Struct, frozen=True):
         return deployed.shown(
             [it for name in types for it in deployed.of_type(self.resources, name).values()]
         )
+
+
+def each_endpoint(template: PreviousTemplate) -> list[PreviousTemplate]:
+    """A template for each endpoint in it, as if each had the stack to itself."""
+    found = endpoints_of(template.sections)
+    region = template.region
+    return [
+        replace(
+            template,
+            resources=it.sections["Resources"],
+            sections=it.sections,
+            made_for=region,
+            construct=it.construct,
+            ids=it.ids,
+        )
+        for it in found
+    ] or [template]
+
+
+def notes_on(templates: Iterable[PreviousTemplate]) -> Iterator[str]:
+    """Says which endpoints are not compared, since they stand next to those of specs and no spec made
+    them."""
+    for template in templates:
+        unknown = template.unknown_endpoints
+        if unknown and not template.is_foreign:
+            names = listed(unknown, last="and")
+            have = "has" if len(unknown) == 1 else "have"
+            yield f"{template.file}: {names} {have} no `{SOURCE_METADATA}`: no spec made it, not compared"
 
 
 def read_template(path: Path) -> PreviousTemplate:
@@ -123,7 +184,7 @@ def _place_in_app(path: Path) -> tuple[str | None, str | None]:
 def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
     """The templates with an endpoint in a folder and in stages below it, and the problems of other files."""
     try:
-        paths = sorted(file for it in _with_stages(folder) for form in PATTERNS for file in it.glob(form))
+        paths = template_files(folder)
     except OSError as error:
         return [], [_unreadable(folder, f"the folder cannot be read: {error.strerror}")]
     if not paths:
@@ -136,6 +197,11 @@ def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
         except SpecError as error:
             problems += error.problems
     return [it for it in templates if deployed.of_type(it.resources, ENDPOINT_TYPE)], problems
+
+
+def template_files(folder: Path) -> list[Path]:
+    """The templates in a folder and in stages below it."""
+    return sorted(file for it in _with_stages(folder) for form in PATTERNS for file in it.glob(form))
 
 
 def _with_stages(folder: Path) -> Iterator[Path]:

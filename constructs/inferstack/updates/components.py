@@ -42,7 +42,7 @@ def _move(update: Update, before: TemplateComponent, after: TemplateComponent) -
         return f"from the variant `{before.variant}` to `{after.variant}`"
     old = deployed.endpoint_name(update.before)
     where = "another endpoint" if old is None else f"the endpoint `{old}`"
-    return f"from {where} to `{update.spec.endpoint_name}`"
+    return f"from {where} to `{update.endpoint_name}`"
 
 
 @update_rule("IS880", effect="removed", source=REPLACEMENT)

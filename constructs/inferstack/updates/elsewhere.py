@@ -47,12 +47,13 @@ def defaults_change(update: Update) -> Iterator[Problem]:
 
     A default counts when a stack is created. Every later deployment keeps the value of the last one.
     """
-    before = deployed.mapping(update.sections_before.get("Parameters"))
-    for name, parameter in (update.spec.parameters or {}).items():
-        old = deployed.mapping(before.get(name)).get("Default")
-        new = None if parameter.default is None else str(parameter.default)
+    before, after = (
+        deployed.mapping(it.get("Parameters")) for it in (update.sections_before, update.sections_after)
+    )
+    for name, parameter in after.items():
+        old, new = (deployed.mapping(it).get("Default") for it in (before.get(name), parameter))
         path = update.written(("parameters", name, "default"))
-        if old is None or str(old) == new:
+        if old is None or str(old) == str(new):
             continue
         if new is None:
             message = f"the default of `{name}`, {old}, is removed, but the stack keeps its value"

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from inferstack.catalog.resource_types import ENDPOINT_TYPE, MODEL_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import Resources, entries, mapping, shown
-from inferstack.facts.walk import variants
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
 from inferstack.texts.s3_urls import pattern_of
@@ -40,7 +39,7 @@ def moved(update: Update) -> Iterator[Problem]:
     steps = [(what, before, after) for what, before, after in _places(update) if None not in (before, after)]
     moves = " and ".join(f"from {before} to {after}" for _, before, after in steps if before != after)
     message = (
-        f"`{update.spec.endpoint_name}` moves {moves}: a new stack and endpoint are made there, which need "
+        f"`{update.endpoint_name}` moves {moves}: a new stack and endpoint are made there, which need "
         f"quota there; `{old.endpoint_name}` stays where it was, answers its clients and costs money"
     )
     fix = f"move the clients, then delete the old stack: `{old.delete_command}`"
@@ -67,7 +66,7 @@ def _places(update: Update) -> Iterator[tuple[str, str | None, str | None]]:
     """Account and region, before and after."""
     old = update.old_place
     if old is not None:
-        yield "account", old.account, update.spec.account
+        yield "account", old.account, update.account
         yield "region", old.region, update.region
 
 
@@ -102,7 +101,7 @@ def _names(update: Update) -> tuple[str, str] | None:
     """The old and the new name of an endpoint that gets another one."""
     old = deployed.endpoint_name(update.before)
     is_other = update.fate(ENDPOINT_TYPE) is Fate.REPLACED and old is not None
-    return (str(old), update.spec.endpoint_name) if is_other else None
+    return (str(old), update.endpoint_name) if is_other and old != update.endpoint_name else None
 
 
 @update_rule("IS862", effect="refused", source=SERVERLESS)
@@ -128,7 +127,7 @@ def _stops_being_serverless(update: Update) -> bool | None:
 
 
 def _of_first_variant(update: Update, key: str) -> SpecPath:
-    return update.written((*next(path for path, _ in variants(update.spec)), key))
+    return update.written((*next(iter(update.variants.values())), key))
 
 
 def _are_serverless(resources: Resources) -> bool | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from inferstack.catalog.cloudformation import snake
 from inferstack.catalog.metrics import INSTANCE_COUNT
-from inferstack.catalog.resource_types import ENDPOINT_TYPE
+from inferstack.catalog.resource_types import ENDPOINT_TYPE, TARGET_TYPE
 from inferstack.endpoint import deployed
 from inferstack.endpoint.counts import UNKNOWN, added
 from inferstack.endpoint.deployed import Resources, mapping
@@ -14,7 +14,6 @@ from inferstack.endpoint.of_template import fleets
 from inferstack.endpoint.place import NOWHERE
 from inferstack.endpoint.quota import beside
 from inferstack.endpoint.stack import Stack
-from inferstack.facts.walk import variant_scalings, variants
 from inferstack.format.logical_ids import ENDPOINT_CONFIG
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
@@ -201,7 +200,9 @@ def same_config(update: Update) -> Iterator[Problem]:
         fix = "deploy it together with a change of the model or of a variant"
         written = update.place(change.logical_id, own[0])
         # A property that follows from scaling is reported there.
-        path = written or next((at for at, *_ in variant_scalings(update.spec)), ())
+        targets = deployed.scaled_variants(update.after).values()
+        scaled = (at for at, it in deployed.of_type(update.after, TARGET_TYPE).items() if it in targets)
+        path = written or next((update.sources[at] for at in scaled), ())
         yield Problem(path, message, fix)
 
 
@@ -288,7 +289,7 @@ def _is_guarded(update: Update) -> bool:
 
 def _place(update: Update, new: list[str]) -> SpecPath:
     """Where the spec has the new name, or where it could have the old one."""
-    at = next((at for at, it in variants(update.spec) if it.variant_name in new), None)
+    at = next((at for name, at in update.variants.items() if name in new), None)
     return update.written(("variants",) if at is None else (*at, "variant_name"))
 
 

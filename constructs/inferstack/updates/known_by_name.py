@@ -7,10 +7,13 @@ from inferstack.catalog.cloudformation import create_only, snake
 from inferstack.catalog.resource_types import (
     ALARM_TYPE,
     BUCKET_TYPE,
+    COMPONENT_TYPE,
     COMPOSITE_ALARM_TYPE,
+    CONFIG_TYPE,
     DASHBOARD_TYPE,
     ENDPOINT_TYPE,
     MANAGED_POLICY_TYPE,
+    MODEL_TYPE,
     ROLE_TYPE,
     TOPIC_TYPE,
 )
@@ -21,7 +24,7 @@ from inferstack.problems.words import listed
 from inferstack.updates.rules import REPLACEMENT, USER_GUIDE, update_rule
 from inferstack.updates.update import Change, Fate, Update
 
-_ALARMS: SpecPath = ("alarms",)
+_NAME: SpecPath = ("endpoint_name",)
 _ASYNC: SpecPath = ("endpoint_config", "async_inference_config")
 # What may differ between an alarm and the one that takes its place.
 _BESIDE_WHAT_IT_WATCHES = frozenset({"AlarmName", "AlarmDescription", "Tags"})
@@ -56,7 +59,7 @@ def replaced_under_its_name(update: Update) -> Iterator[Problem]:
     """
     for change in update.changes.values():
         name = kept_name(update, change)
-        if name is not None:
+        if name is not None and change.logical_id not in update.other_ids:
             causes = [str(path[0]) for path in change.paths if path[0] in create_only(change.type)]
             message = (
                 f"{listed(causes, last='and')} of `{change.logical_id}` ({change.type}) cannot change while "
@@ -67,14 +70,49 @@ def replaced_under_its_name(update: Update) -> Iterator[Problem]:
             yield Problem(path, message, f"write another `{snake(key)}`, too")
 
 
+_NAMES_OF_HOSTING = {
+    ENDPOINT_TYPE: "EndpointName",
+    CONFIG_TYPE: "EndpointConfigName",
+    MODEL_TYPE: "ModelName",
+    COMPONENT_TYPE: "InferenceComponentName",
+}
 _NAMES_ANYWHERE = {
     **_NAMES,
     ALARM_TYPE: "AlarmName",
     COMPOSITE_ALARM_TYPE: "AlarmName",
     DASHBOARD_TYPE: "DashboardName",
 }
+_OF_A_STACK = {**_NAMES_OF_HOSTING, **_NAMES_ANYWHERE}
 _OF_THE_ACCOUNT = (BUCKET_TYPE, MANAGED_POLICY_TYPE, ROLE_TYPE)
 """Types whose names other regions share. That of a bucket is taken in every account."""
+
+
+@update_rule("IS858", effect="refused", source=f"{USER_GUIDE}/aws-properties-name.html")
+def named_under_another_id(update: Update) -> Iterator[Problem]:
+    """A resource of an app's own stack gets another logical id, and keeps its name.
+
+    To CloudFormation it is another resource, which is made first: the old one still has the name. CDK makes
+    logical ids of the ids of a construct and of those around it.
+    """
+    kept = [
+        (update.changes[it].type, deployed.shown(old), *ids)
+        for it, ids in update.other_ids.items()
+        if (key := _OF_A_STACK.get(update.changes[it].type)) is not None
+        and (old := deployed.properties_of(update.before[it]).get(key)) is not None
+        and old == deployed.properties_of(update.after[it]).get(key)
+    ]
+    if kept:
+        (type_name, name, old, new), *others = sorted(kept, key=lambda it: it[0] != ENDPOINT_TYPE)
+        also = f", and so do those of {listed([it[1] for it in others], last='and')}" if others else ""
+        message = (
+            f"the logical id of `{name}` ({type_name}) changes from `{old}` to `{new}`{also}: CloudFormation "
+            "makes new ones first, while the old ones still have the names"
+        )
+        fix = (
+            "keep the ids of the construct and of the constructs around it, or give each resource its old "
+            "logical id: `override_logical_id`"
+        )
+        yield Problem(_NAME, message, fix)
 
 
 @update_rule("IS869", effect="doubtful", source=f"{USER_GUIDE}/aws-properties-name.html")
@@ -85,10 +123,10 @@ def names_stay_taken(update: Update) -> Iterator[Problem]:
     """
     types, path = tuple(_NAMES_ANYWHERE), ("endpoint_name",)
     if update.moves and update.old_place is not None:
-        same_account = update.old_place.account in (None, update.spec.account)
+        same_account = update.old_place.account in (None, update.account)
         types = _OF_THE_ACCOUNT if same_account else (BUCKET_TYPE,)
         path = ("env",)
-    elif update.fate(ENDPOINT_TYPE) is not Fate.REPLACED:
+    elif update.fate(ENDPOINT_TYPE) is not Fate.REPLACED or update.other_ids:
         return
     names = [
         name for it in types for name in _names_of(update.after, it) if name in _names_of(update.earlier, it)

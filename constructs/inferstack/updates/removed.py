@@ -36,7 +36,10 @@ _OF_CDK = "AWS::CDK::Metadata"
 _VERBS = {Fate.REMOVED: ("is removed", "are removed"), Fate.REPLACED: ("is replaced", "are replaced")}
 
 
-@update_rule("IS893", effect="removed", source=REPLACEMENT)
+REMOVED = "IS893"
+
+
+@update_rule(REMOVED, effect="removed", source=REPLACEMENT)
 def removed_or_replaced(update: Update) -> Iterator[Problem]:
     """A resource is removed or replaced that no other problem is about: an alarm, the dashboard, or something
     that no spec has made.
@@ -97,7 +100,8 @@ def _place(update: Update, change: Change) -> SpecPath:
 
 def _is_said(update: Update, change: Change) -> bool:
     """Whether another rule reports this, or a change that it follows from."""
-    if change.type == _OF_CDK or kept_name(update, change) is not None:
+    moves = change.logical_id in update.other_ids
+    if change.type == _OF_CDK or moves or kept_name(update, change) is not None:
         return True
     if not _is_ours(update.before, change):
         return False
@@ -187,7 +191,7 @@ def _goes_with_what_it_watches(update: Update, change: Change, alarm: Properties
     if _is_renamed(update, change, alarm) or change.logical_id in alarm_twins(update.before, update.after):
         return True
     there = {
-        "EndpointName": [update.spec.endpoint_name],
+        "EndpointName": [update.endpoint_name],
         "VariantName": [*deployed.variants(update.after)],
         "InferenceComponentName": [*deployed.components(update.after)],
     }

@@ -166,5 +166,4 @@ def _target(resources: Resources, policy: deployed.Properties) -> object:
 
 def _place(update: Update, name: str) -> SpecPath:
     """Where the component of that name is; a variant's removed scaling has no place in the spec."""
-    path = (*_COMPONENTS, name)
-    return path if update.written(path) == path else ()
+    return (*_COMPONENTS, name) if name in deployed.components(update.after) else ()

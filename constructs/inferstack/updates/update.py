@@ -6,7 +6,7 @@ the model and then the endpoint's configuration, and updates the endpoint.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -24,8 +24,6 @@ from inferstack.endpoint.deployed import (
     references,
     type_of,
 )
-from inferstack.facts.walk import variants
-from inferstack.format.kinds import ModelSpec
 from inferstack.problems import SpecPath
 
 RETAIN = ("endpoint", "retain_all_variant_properties")
@@ -78,9 +76,16 @@ class Update(msgspec.Struct, frozen=True):
     Of an endpoint that moves, nothing is updated: there is nothing ``before``.
     """
 
-    spec: ModelSpec
-    data: Mapping[str, Any]
-    """The spec as it is written in its file."""
+    endpoint_name: str
+    """The name that the endpoint will have."""
+    account: str | None
+    """The account that the spec names."""
+    named_region: str | None
+    """The region that the spec names."""
+    variants: Mapping[str, SpecPath]
+    """Where the spec has each production variant, by its name."""
+    data: Mapping[str, Any] | None
+    """The spec as it is written in its file; None where only its template is known."""
     sources: Mapping[str, SpecPath]
     """The part of the spec that a resource comes from, by logical id."""
     before: Resources
@@ -91,19 +96,21 @@ class Update(msgspec.Struct, frozen=True):
     sections_after: Mapping[str, Any]
     old_place: OldPlace | None = None
     """Where the stack was, as the earlier spec says it; None without one."""
+    other_ids: Mapping[str, tuple[str, str]] = {}
+    """In a stack with other resources: the logical ids before and after, of what has got another one."""
 
     @property
     def region(self) -> str | None:
         """The region that the stack goes to: that of the spec, or else that of its images."""
-        if self.spec.region is not None:
-            return self.spec.region
+        if self.named_region is not None:
+            return self.named_region
         hosts = [deployed.of_type(self.after, name) for name in (types.MODEL_TYPE, types.COMPONENT_TYPE)]
         return region_of_images(deployed.shown([[*it.values()] for it in hosts]))
 
     @property
     def moves(self) -> bool:
         """Whether the stack is deployed to another region or account."""
-        return self.old_place is not None and self.old_place.is_left(self.spec.account, self.region)
+        return self.old_place is not None and self.old_place.is_left(self.account, self.region)
 
     @property
     def earlier(self) -> Resources:
@@ -128,19 +135,20 @@ class Update(msgspec.Struct, frozen=True):
     def lasting_variants(self) -> Iterator[tuple[SpecPath, str, Properties, Properties]]:
         """Variants that existed before: their place in the spec, name, properties before and after."""
         before, after = deployed.variants(self.before), deployed.variants(self.after)
-        for path, variant in variants(self.spec):
-            name = variant.variant_name
+        for name, path in self.variants.items():
             if name in before and name in after:
                 yield path, name, before[name], after[name]
 
     def place(self, logical_id: str, path: PropertyPath) -> SpecPath:
         """Where the spec has this property, or the nearest part around it that is written there."""
         change = self.changes[logical_id]
-        wanted = _spec_path(self.spec, change.type, self.sources[logical_id], path)
+        wanted = _spec_path(self.variants, change.type, self.sources[logical_id], path)
         return self.written(wanted)
 
     def written(self, path: SpecPath) -> SpecPath:
         """The path as far as the file has it: values from defaults are not written there."""
+        if self.data is None:
+            return path
         found: Any = self.data
         for depth, step in enumerate(path):
             match found, step:
@@ -167,12 +175,14 @@ def bracketed(path: SpecPath) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
 
-def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: PropertyPath) -> SpecPath:
+def _spec_path(
+    variants: Mapping[str, SpecPath], type_name: str, source: SpecPath, path: PropertyPath
+) -> SpecPath:
     match type_name, path:
         case types.MODEL_TYPE | types.CONFIG_TYPE, ("ExecutionRoleArn", *_):
             return ("execution_role",)
         case types.CONFIG_TYPE, ("ProductionVariants", int() as index, *rest):
-            return (*[at for at, _ in variants(spec)][index], *_keys(rest))
+            return (*[*variants.values()][index], *_keys(rest))
         case types.CONFIG_TYPE, ("ProductionVariants",):
             return source[:1]
         case types.CONFIG_TYPE, ("ShadowProductionVariants", *rest):
@@ -200,20 +210,22 @@ def _keys(path: Iterable[str | int]) -> Iterator[str | int]:
 # ---------------------------------------------------------------- Two templates, compared
 
 
-def compare(before: Resources, after: Resources) -> dict[str, Change]:
+def compare(before: Resources, after: Resources, other_ids: Collection[str] = ()) -> dict[str, Change]:
     """What becomes of every resource, by logical id: those of ``after`` in its order, then the removed ones.
 
     ``after`` has resources of our types only. Only types and properties count. Metadata and dependencies
-    change nothing that runs.
+    change nothing that runs. Resources of ``other_ids`` have another logical id in their stacks, which
+    replaces them.
     """
     both = [logical_id for logical_id in after if logical_id in before]
     own = {
         logical_id: tuple(_by_key(properties_of(before[logical_id]), properties_of(after[logical_id])))
         for logical_id in both
     }
-    replaced: set[str] = set()
+    moved = {it for it in both if it in other_ids}
+    replaced: set[str] = moved
     while True:
-        found = {it for it in both if _is_replaced(after[it], own[it], replaced)}
+        found = moved | {it for it in both if _is_replaced(after[it], own[it], replaced)}
         if found == replaced:
             break
         replaced = found

@@ -100,7 +100,9 @@ def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:
     if after is None:
         return
     stage = f", stage {after.stage}" if after.stage is not None else ""
-    title = f"{it.key} ({after.place.file}{stage}; {after.kind}, {after.hosting})"
+    # A template does not say which kind of spec it was made from.
+    kind = "" if after.kind is None else f"{after.kind}, "
+    title = f"{it.key} ({after.place.file}{stage}; {kind}{after.hosting})"
     yield from (painted(line, "bold", stream) for line in _wrapped(title, "", "  "))
     if it.changes:
         yield from _line("changes", f"{words.resources_text(it)}; {words.ending(it)}")
