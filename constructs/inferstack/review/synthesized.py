@@ -34,7 +34,7 @@ from inferstack.review.templates import (
     read_template,
     template_files,
 )
-from inferstack.source.document import Document, read_document
+from inferstack.source.document import Document
 from inferstack.source.spec_file import SUFFIXES
 from inferstack.updates.removed import REMOVED
 from inferstack.updates.rules import update_problems
@@ -145,7 +145,7 @@ def _document(file: str | None) -> Document | None:
     if not inside or path.suffix not in SUFFIXES or not path.is_file():
         return None
     try:
-        return read_document(path)
+        return read_spec(path)
     except SpecError:
         return None
 
