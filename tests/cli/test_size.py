@@ -347,6 +347,7 @@ def test_prices_of_a_region_are_written_beside_those_of_others(
     regions = json.loads(Path("inferstack-prices.json").read_text())["regions"]
     assert regions["us-east-1"] == other
     assert regions["eu-west-1"]["hosting"] == {"ml.g5.xlarge": "1.571", "ml.m5.large": "0.129"}
+    assert regions["eu-west-1"]["without_price"] == ["ml.p5.48xlarge"]
     assert regions["eu-west-1"]["source"] == url + file
     assert "left out: ml.p5.48xlarge: a price of 0" in said
     assert "inferstack-prices.json: 2 instance types in eu-west-1, in USD; commit the file" in said

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         _say(offer)
         raise Refusal(f"the price list has no hosting prices for {options.region}; check the region's name")
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    prices = RegionPrices(offer.currency, today, source, offer.hosting)
+    prices = RegionPrices(offer.currency, today, source, offer.hosting, offer.without_price)
     with complete_or_absent(options.out) as file:
         file.write(written(before.with_region(options.region, prices)).encode())
     _say(offer)

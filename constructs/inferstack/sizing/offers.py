@@ -68,7 +68,10 @@ class Offer(msgspec.Struct, frozen=True):
 
     currency: str
     hosting: dict[str, str]
+    without_price: tuple[str, ...]
+    """Instance types that are left out."""
     left_out: tuple[str, ...]
+    """Whatever is left out, and why."""
 
 
 def offer_of(content: bytes, region: str) -> Offer:
@@ -97,7 +100,8 @@ def offer_of(content: bytes, region: str) -> Offer:
             left_out[name] = f"two prices, {_text(prices_found[name])} and {_text(price)}"
     prices = {name: _text(prices_found[name]) for name in sorted(prices_found) if name not in left_out}
     reasons = (f"{name or 'a line without instanceName'}: {why}" for name, why in sorted(left_out.items()))
-    return Offer(currency, prices, (*reasons, *_others(here.values())))
+    left_out_types = tuple(sorted(filter(None, left_out)))
+    return Offer(currency, prices, left_out_types, (*reasons, *_others(here.values())))
 
 
 def _usual_currency(prices: Iterable[list[_Price]]) -> str:
