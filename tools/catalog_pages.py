@@ -26,6 +26,7 @@ A metric that the endpoint does not publish is refused in a policy, which would 
 it is warned of ([IS801](codes.md#is801)), and there is no such alarm: it would stay in INSUFFICIENT_DATA.
 A `metric:` on requests to a variant with inference components is warned of: AWS lists such metrics, but on
 live endpoints only the components were found to have them ([IS524](codes.md#is524), [IS849](codes.md#is849)).
+The dashboard does not draw them.
 
 Write metrics of your own as in CloudFormation: in `alarms.rules` and `step_policies` as `namespace`,
 `metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in `policies` as

@@ -63,6 +63,7 @@ _WITH_MANY_MODELS = {
         ("ModelLoadingWaitTime", "p90", _FLEET_ONLY),
         ("ModelDownloadingTime", "Average", _FLEET_ONLY),
         ("ModelLoadingTime", "Average", _FLEET_ONLY),
+        ("ModelUnloadingTime", "Average", _FLEET_ONLY),
     ],
 }
 _GRAPHS = {
@@ -122,7 +123,8 @@ def _lines(
     namespaces: tuple[str | None, str | None],
 ) -> Iterator[list[Any]]:
     of_variants, of_components = namespaces
-    if of_variants is not None:
+    # Requests are counted for the components, if there are any.
+    if of_variants is not None and not (parts and of_variants == _CALLS):
         where = ["EndpointName", endpoint.name, "VariantName", VARIANT]
         yield [of_variants, metric, *where, _style(VARIANT, metric, statistic)]
     if of_components is not None:

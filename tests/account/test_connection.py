@@ -58,13 +58,11 @@ def here(cloud: Cloud) -> Connection:
 def test_a_client_is_for_the_region_that_is_named_else_for_that_of_the_connection(here: Connection) -> None:
     nowhere = replace(here, region=None)
     clients = [here.s3(), here.s3("us-west-2"), here.sagemaker("eu-central-1"), here.kms("ap-south-1")]
-    clients.append(here.pricing("cn-northwest-1"))
     assert [(it.meta.service_model.service_name, it.meta.region_name) for it in clients] == [
         ("s3", "eu-west-1"),
         ("s3", "us-west-2"),
         ("sagemaker", "eu-central-1"),
         ("kms", "ap-south-1"),
-        ("pricing", "cn-northwest-1"),
     ]
     # S3 says from there where a bucket is.
     assert nowhere.s3().meta.region_name == "us-east-1"

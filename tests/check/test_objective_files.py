@@ -114,6 +114,79 @@ def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
     assert problems(**wrong, ignore=[{"code": name[:5], "reason": "it is known"}]) == ()
 
 
+LIST: dict[str, Any] = {
+    "currency": "USD",
+    "read": "2026-11-23",
+    "source": "a list",
+    "hosting": {"ml.m5.large": "0.115", "ml.c5.xlarge": "0.204"},
+    "without_price": ["ml.p5.48xlarge"],
+}
+
+
+def on(*instance_types: str, **keys: Any) -> dict[str, Any]:
+    pools = [{"instance_type": it, "priority": at} for at, it in enumerate(instance_types, start=1)]
+    chosen = {"instance_pools": pools} if len(pools) > 1 else {"instance_type": instance_types[0]}
+    return {"variant": {**chosen, "initial_instance_count": 2}, **keys}
+
+
+@pytest.mark.parametrize(
+    ("spec", "prices", "said"),
+    [
+        (
+            on("ml.m5.xlarge"),
+            {"us-east-1": LIST},
+            "us-east-1 has no ml.m5.xlarge for hosting, by the price list that was read on 2026-11-23; choose "
+            "another region, or another type: `ml.c5.xlarge`, `ml.m5.large` or `ml.p5.48xlarge`; if the list is "
+            "old, run `inferstack prices update --region us-east-1`",
+        ),
+        (
+            on("ml.m5.large", "ml.m5.xlarge"),
+            {"us-east-1": LIST},
+            "us-east-1 has no ml.m5.xlarge",
+        ),
+        (on("ml.m5.large"), {"us-east-1": LIST}, None),
+        (on("ml.p5.48xlarge"), {"us-east-1": LIST}, None),
+        # Written by hand, it need not be complete.
+        (on("ml.m5.xlarge"), {"us-east-1": {**LIST, "without_price": None}}, None),
+        (on("ml.m5.xlarge"), {"us-east-2": LIST}, None),
+        (on("ml.m5.xlarge", env={"account": "123456789012"}), {"us-east-1": LIST}, None),
+        (on("ml.m5.xlarge"), "no prices", None),
+        # The list has prices of their own for these, and what is reserved is not on it.
+        (
+            on(
+                "ml.m5.xlarge",
+                endpoint_config={
+                    "async_inference_config": {"output_config": {"s3_output_path": "s3://answers/bert/"}}
+                },
+            ),
+            {"us-east-1": LIST},
+            None,
+        ),
+    ],
+)
+def test_an_instance_type_that_the_region_lacks_is_found_in_a_whole_price_list(
+    spec: dict[str, Any], prices: Any, said: str | None, folder: Path
+) -> None:
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": prices}))
+    path = folder / "specs/bert.yaml"
+    path.write_text(json.dumps({**SPEC, **spec}))
+    found = [it for it in load_spec(path).warnings if it.code == "IS720"]
+    assert [it.path[-1] for it in found] == ["instance_type"] * (said is not None)
+    assert all((said or "") in str(it) for it in found)
+    path.write_text(json.dumps({**SPEC, **spec, "ignore": [{"code": "IS720", "reason": "it has now"}]}))
+    assert [it for it in load_spec(path).warnings if it.code == "IS720"] == []
+
+
+def test_an_instance_that_is_reserved_need_not_be_for_sale(folder: Path) -> None:
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": LIST}}))
+    arn = "arn:aws:sagemaker:us-east-1:123456789012:training-plan/p5"
+    reserved = {"capacity_reservation_preference": "capacity-reservations-only", "ml_reservation_arn": arn}
+    spec = on("ml.p4d.24xlarge")
+    spec["variant"]["capacity_reservation_config"] = reserved
+    Path("specs/bert.yaml").write_text(json.dumps({**SPEC, **spec}))
+    assert "IS720" not in [it.code for it in load_spec("specs/bert.yaml").warnings]
+
+
 @pytest.mark.parametrize(
     "keys",
     [

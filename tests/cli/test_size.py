@@ -6,12 +6,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.stub import Stubber
+from support.price_list import INDEX, OFFERS, offer_file, region_index, serving
 
-from inferstack.account.connection import Connection
-from inferstack.cli import main, prices
+from inferstack.account import price_list
+from inferstack.cli import main
 
 PUBLISHED = Path(__file__).parents[2] / "docs/examples/bert-large.csv"
 SPEC = """\
@@ -328,55 +327,34 @@ def test_a_picture_needs_a_latency_and_the_extra(
 # ---------------------------------------------------------------- prices
 
 
-def product(name: str, price: str) -> dict[str, Any]:
-    attributes = {"instanceName": name, "component": "Hosting", "regionCode": "eu-west-1"}
-    dimensions = {"rate": {"unit": "Hrs", "pricePerUnit": {"USD": price}}}
-    return {
-        "product": {"productFamily": "ML Instance", "attributes": attributes},
-        "terms": {"OnDemand": {"term": {"priceDimensions": dimensions}}},
-    }
-
-
-@pytest.fixture
-def _price_list(monkeypatch: pytest.MonkeyPatch) -> Any:
-    client = boto3.client("pricing", "us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
-    monkeypatch.setattr(Connection, "pricing", lambda *_: client)
-    monkeypatch.setattr(prices, "connect", lambda region: Connection("123456789012", region, boto3.Session()))
-    asked = {"ServiceCode": "AmazonSageMaker", "FormatVersion": "aws_v1"}
-    wanted = {"productFamily": "ML Instance", "component": "Hosting", "regionCode": "eu-west-1"}
-    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": it} for name, it in wanted.items()]
-    pages = (
-        [product("ml.g5.xlarge", "1.5710"), product("ml.p5.48xlarge", "0")],
-        [product("ml.m5.large", "0.129")],
-    )
-    with Stubber(client) as stub:
-        for at, page in enumerate(pages):
-            more = {"NextToken": "2"} if at == 0 else {}
-            token = {"NextToken": "2"} if at == 1 else {}
-            lines = [json.dumps(it) for it in page]
-            stub.add_response(
-                "get_products", {"PriceList": lines, **more}, {**asked, "Filters": filters, **token}
-            )
-        yield
-
-
-@pytest.mark.usefixtures("_price_list")
-def test_prices_of_a_region_are_written_beside_those_of_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prices_of_a_region_are_written_beside_those_of_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Neither is needed.
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
     other = {"currency": "USD", "read": "2026-01-01", "source": "a list", "hosting": {"ml.m5.large": "0.115"}}
     Path("inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": other}}))
-    assert main(["prices", "update", "--region", "eu-west-1"]) == 0
+    file = f"{OFFERS}/20261007160901/eu-west-1/index.json"
+    offer = offer_file("eu-west-1", {"ml.g5.xlarge": "1.5710", "ml.p5.48xlarge": "0", "ml.m5.large": "0.129"})
+    files = {INDEX: region_index(eu_west_1=file), file: json.dumps(offer).encode()}
+    with serving(files) as url:
+        monkeypatch.setattr(price_list, "_LISTS", {"aws": f"{url}/offers/v1.0/aws"})
+        assert main(["prices", "update", "--region", "eu-west-1"]) == 0
+        said = capsys.readouterr().err
+        assert main(["prices", "update", "--region", "us-east-2"]) == 1
+    assert "inferstack: the price list has no prices for us-east-2" in capsys.readouterr().err
     regions = json.loads(Path("inferstack-prices.json").read_text())["regions"]
     assert regions["us-east-1"] == other
     assert regions["eu-west-1"]["hosting"] == {"ml.g5.xlarge": "1.571", "ml.m5.large": "0.129"}
-    said = capsys.readouterr().err
+    assert regions["eu-west-1"]["without_price"] == ["ml.p5.48xlarge"]
+    assert regions["eu-west-1"]["source"] == url + file
     assert "left out: ml.p5.48xlarge: a price of 0" in said
     assert "inferstack-prices.json: 2 instance types in eu-west-1, in USD; commit the file" in said
 
 
-def test_the_public_file_needs_no_account(capsys: pytest.CaptureFixture[str]) -> None:
-    entry = product("ml.g5.xlarge", "1.571")
-    offer = {"products": {"s": entry["product"]}, "terms": {"OnDemand": {"s": entry["terms"]["OnDemand"]}}}
-    Path("index.json").write_text(json.dumps(offer))
+def test_a_price_list_that_was_downloaded_needs_no_network(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("index.json").write_text(json.dumps(offer_file("eu-west-1", {"ml.g5.xlarge": "1.571"})))
     assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 0
     assert '"source": "index.json"' in Path("inferstack-prices.json").read_text()
     capsys.readouterr()

@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from inferstack.cli.arguments import parser_of
+
 ROOT = Path(__file__).parents[2]
 RUNTIME, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 
@@ -64,6 +66,20 @@ def test_a_lock_has_all_that_its_packages_need(lock: Path) -> None:
         for one in needed:
             if one.marker is None or one.marker.evaluate({"extra": ""}):
                 assert canonicalize_name(one.name) in locked, f"{name} needs {one}"
+
+
+# ---------------------------------------------------------------- the extras
+
+
+def test_the_page_says_of_each_extra_and_of_each_command_which_needs_which() -> None:
+    page = (ROOT / "docs/project.md").read_text("utf-8")
+    table, others = page[page.index("| extra |") :].split("\n\n")[:2]
+    rows = [re.findall("`([^`]*)`", row) for row in table.splitlines()[2:]]
+    content: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert {row[0] for row in rows} == {*content["project"]["optional-dependencies"]}
+    needing = {it.removeprefix("inferstack ").split()[0] for row in rows for it in row[1:]}
+    without = set(re.findall("`(\\w+)`", others))
+    assert needing | without == set(parser_of(())[1])
 
 
 # ---------------------------------------------------------------- make

@@ -174,6 +174,19 @@ def test_what_a_block_implies_is_allowed(resolve: Resolved, change: str, sid: st
     assert what in plain(statements(resolve("single", change))[sid])
 
 
+def test_a_subnet_that_another_account_shares_is_named_as_that_accounts(resolve: Resolved) -> None:
+    vpc = "model: {vpc_config: {subnets: [subnet-0a], security_group_ids: [sg-0b]}}"
+    found = statements(resolve("single", f"{{{vpc}, execution_role: {{subnet_owner_id: '444455556666'}}}}"))
+    assert [
+        it.partition(":ec2:${AWS::Region}:")[2]
+        for it in (arn["Fn::Sub"] for arn in found["JoinVpc"]["Resource"])
+    ] == [
+        "444455556666:subnet/subnet-0a",
+        "${AWS::AccountId}:security-group/sg-0b",
+        "${AWS::AccountId}:network-interface/*",
+    ]
+
+
 def test_in_a_vpc_network_interfaces_are_made_and_removed_again(resolve: Resolved) -> None:
     # The rights that https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html lists for a VPC.
     found = statements(

@@ -192,10 +192,9 @@ def test_a_stack_is_described_by_what_is_known_before_it_is_deployed(
 
 def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved) -> None:
     def drawn(base: str, change: str = "{}") -> set[str]:
-        body: Any = only(resolve(base, change), "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
-        return {line[1] for w in json.loads(body)["widgets"] for line in w["properties"].get("metrics", ())}
+        return {line[1] for line in _lines(resolve(base, change))}
 
-    assert "LoadedModelCount" in drawn("multi")
+    assert {"LoadedModelCount", "ModelUnloadingTime"} <= drawn("multi")
     assert "LoadedModelCount" not in drawn("single")
     assert "InvocationsPerCopy" in drawn("components")
     assert "GPUUtilization" in drawn("single")
@@ -206,6 +205,30 @@ def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved)
         f"variant: {{instance_type: null, initial_instance_count: null, serverless_config: {capacity}}}"
     )
     assert "ServerlessConcurrentExecutionsUtilization" in drawn("single", serverless)
+
+
+def test_each_container_of_a_pipeline_has_its_latency_on_the_dashboard(resolve: Resolved) -> None:
+    drawn = [(*it[:-1], it[-1]["stat"]) for it in _lines(resolve("pipeline")) if "ContainerName" in it]
+    where = ("EndpointName", "steps", "VariantName", "AllTraffic", "ContainerName")
+    assert drawn == [
+        ("AWS/SageMaker", "ContainerLatency", *where, container, statistic)
+        for statistic in ("p50", "p99")
+        for container in ("first", "second")
+    ]
+
+
+def test_requests_are_drawn_for_components_and_not_for_the_variant_that_has_no_data(
+    resolve: Resolved,
+) -> None:
+    of_variant = [it for it in _lines(resolve("components")) if "VariantName" in it]
+    assert {it[0] for it in of_variant} == {"/aws/sagemaker/Endpoints"}
+    assert "ModelLatency" in {it[1] for it in _lines(resolve("single")) if "VariantName" in it}
+
+
+def _lines(template: dict[str, Any]) -> list[list[Any]]:
+    """The lines of all graphs: namespace, metric, dimensions, style."""
+    body: Any = only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
+    return [line for w in json.loads(body)["widgets"] for line in w["properties"].get("metrics", ())]
 
 
 def test_the_dashboard_begins_with_the_states_of_the_alarms(resolve: Resolved) -> None:

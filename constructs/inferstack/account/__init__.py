@@ -10,7 +10,7 @@
     invoking.py       an endpoint's instances, and requests to it by many users at once
     endpoint_load.py  runs of load on an endpoint, and what they have taken
     registry.py       the versions of model packages, and whether they are approved
-    price_list.py     what instances cost
+    price_list.py     what instances cost, from a public file: the only one that needs no boto3
 
 boto3 comes with the extra ``aws``, and is only imported when AWS is really called.
 """

@@ -149,10 +149,6 @@ class Connection(msgspec.Struct, frozen=True):
         )
         return self.session.client("sagemaker-runtime", region_name=region, config=config)
 
-    def pricing(self, region: str) -> Any:
-        """A boto3 client of the price list."""
-        return _client(self.session, "pricing", region)
-
     def kms(self, region: str) -> Any:
         """A boto3 client of KMS that gives up early: KMS may be out of reach, and answers are optional."""
         from botocore.config import Config  # noqa: PLC0415 - comes with an extra

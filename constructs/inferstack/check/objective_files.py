@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from inferstack.check.rules.objective import MEASURED, Compared
+from inferstack.check.rules.objective import MEASURED, Compared, Priced
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.walk import every_variant, region_of, variant_scalings, variants
+from inferstack.facts.walk import every_variant, is_async, region_of, variant_scalings, variants
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS, UNREADABLE_TRAFFIC
+from inferstack.sizing.prices import PRICE_FILE, prices_for, read_price_file
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
 
@@ -75,17 +76,42 @@ def measurements_of(spec: ModelSpec, document: Document) -> "list[Measurement]":
 
 def objective_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     """What the rules say that compare a spec with measurements and prices, unless it ignores them."""
-    if spec.objective is None:
-        return
     try:
-        compared = _compared(spec, document)
+        about = [it for it in (_compared(spec, document), _priced(spec)) if it is not None]
     except SpecError as error:
         yield from error.problems
         return
-    for rule in MEASURED.values() if compared is not None else ():
-        if rule.code not in spec.ignored_codes:
-            for problem in rule.check(compared):
-                yield document.located(problem, rule.code, rule.severity)
+    for rule in MEASURED.values():
+        for it in about:
+            if isinstance(it, rule.applies_to) and rule.code not in spec.ignored_codes:
+                for problem in rule.check(it):
+                    yield document.located(problem, rule.code, rule.severity)
+
+
+def _priced(spec: ModelSpec) -> Priced | None:
+    """The instance types of a spec with the price file's part on its region; None without one.
+
+    What is not for sale on demand may still be reserved, and the file has no prices of asynchronous
+    inference.
+    """
+    region = region_of(spec)
+    if region is None or is_async(spec) or not Path(PRICE_FILE).is_file():
+        return None
+    try:
+        prices = read_price_file(Path(PRICE_FILE)).regions.get(region)
+    except SpecError:
+        # Whatever needs a price says so.
+        return None
+    if prices is None:
+        return None
+    types: list[tuple[SpecPath, str | None]] = []
+    for path, variant in every_variant(spec):
+        if variant.capacity_reservation_config is None:
+            types.append(((*path, "instance_type"), variant.instance_type))
+            for index, pool in enumerate(variant.instance_pools or ()):
+                types.append(((*path, "instance_pools", index, "instance_type"), pool.instance_type))
+    known = tuple((path, name) for path, name in types if name is not None and not is_opaque(name))
+    return Priced(known, region, prices)
 
 
 def _read(name: str, read: Callable[[Path], T], document: Document, key: str, code: str) -> T:
@@ -112,12 +138,14 @@ def _is_near(path: Path, document: Document) -> bool:
 
 def _compared(spec: ModelSpec, document: Document) -> Compared | None:
     """The only variant of a spec with what is known of its instances; None if that is nothing."""
-    objective, fleet, counts = spec.objective, every_variant(spec), instance_counts(spec)
-    if objective is None or objective.requests_per_minute is None or len(fleet) != 1 or counts is None:
+    objective = spec.objective
+    if objective is None:
+        return None
+    fleet, counts = every_variant(spec), instance_counts(spec)
+    if objective.requests_per_minute is None or len(fleet) != 1 or counts is None:
         return None
     if objective.measurements is None and objective.budget_per_hour is None:
         return None
-    from inferstack.sizing.prices import prices_for  # noqa: PLC0415 - most specs name no file
     from inferstack.sizing.sizes import demand_of, sizes  # noqa: PLC0415 - most specs name no file
 
     (path, variant), demand = fleet[0], demand_of(objective)

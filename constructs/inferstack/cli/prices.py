@@ -4,26 +4,27 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
-from inferstack.account.connection import AccountError, connect
+from inferstack.account.connection import AccountError
 from inferstack.account.price_list import price_list
 from inferstack.cli.arguments import region_name
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import printable
-from inferstack.sizing.offers import Offer, from_offer_file, offer_of
+from inferstack.sizing.offers import Offer, offer_of
 from inferstack.sizing.prices import PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
 from inferstack.triton.archive.writing import complete_or_absent
 
-_API = "AWS's price list (GetProducts)"
 _SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
-    parser.add_argument("action", choices=("update",), help="read the price list, and write the file")
+    parser.add_argument(
+        "action", choices=("update",), help="read AWS's public price list, and write the file"
+    )
     region = "the region, such as us-east-1"
     parser.add_argument("--region", type=region_name, required=True, metavar="REGION", help=region)
-    source = "read this file of the public price list instead of asking AWS"
+    source = "read this file of the public price list instead of the current one"
     parser.add_argument("--offer", type=Path, metavar="FILE", help=source)
     parser.add_argument("--out", type=Path, default=Path(PRICE_FILE), metavar="FILE", help=f"({PRICE_FILE})")
 
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         _say(offer)
         raise Refusal(f"the price list has no hosting prices for {options.region}; check the region's name")
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    prices = RegionPrices(offer.currency, today, source, offer.hosting)
+    prices = RegionPrices(offer.currency, today, source, offer.hosting, offer.without_price)
     with complete_or_absent(options.out) as file:
         file.write(written(before.with_region(options.region, prices)).encode())
     _say(offer)
@@ -49,20 +50,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _offer(options: argparse.Namespace) -> tuple[Offer, str]:
+    source = str(options.offer)
     try:
         if options.offer is None:
-            lines, source = price_list(connect(options.region), options.region), _API
-            return offer_of(lines, options.region), source
-        if options.offer.exists() and not options.offer.is_file():
-            raise Refusal(f"{options.offer}: this is not a regular file; the price list is read twice")
-        with options.offer.open("rb") as file:
-            return offer_of(from_offer_file(file), options.region), options.offer.name
+            content, source = price_list(options.region)
+        else:
+            content, source = options.offer.read_bytes(), options.offer.name
+        return offer_of(content, options.region), source
     except AccountError as error:
-        raise Refusal(str(error)) from None
-    except ModuleNotFoundError:
-        raise Refusal("ijson is not installed; install it with: pip install 'inferstack[aws]'") from None
+        raise Refusal(printable(str(error))) from None
     except ValueError as error:
-        raise Refusal(f"{options.offer}: this is not a price list: {error}") from None
+        raise Refusal(printable(f"{source}: this is not a price list: {error}")) from None
 
 
 def _say(offer: Offer) -> None:

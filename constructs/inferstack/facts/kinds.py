@@ -49,7 +49,12 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shows(self) -> tuple[Widget, ...]:
         """The graphs of its dashboard."""
-        published = set(metrics.names(self.publishes))
+        published = {
+            name
+            for name in metrics.names(self.publishes)
+            for it in metrics.find(name, self.publishes)
+            if it.dimensions != "container" or self.containers == "several"
+        }
         return tuple(it for it in DASHBOARD_WIDGETS if any(name in published for name, _ in it.metrics))
 
 

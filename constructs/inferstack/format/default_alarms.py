@@ -183,6 +183,7 @@ DASHBOARD_WIDGETS = (
     Widget(
         "Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))
     ),
+    Widget("Latency of containers (µs)", (("ContainerLatency", "p50"), ("ContainerLatency", "p99"))),
     Widget(
         "Errors a minute",
         (
@@ -224,6 +225,7 @@ DASHBOARD_WIDGETS = (
             ("ModelLoadingWaitTime", "p90"),
             ("ModelDownloadingTime", "Average"),
             ("ModelLoadingTime", "Average"),
+            ("ModelUnloadingTime", "Average"),
         ),
     ),
     Widget(
@@ -244,7 +246,8 @@ DASHBOARD_WIDGETS = (
     ),
     Widget("Start of serverless capacity (µs)", (("ModelSetupTime", "p99"),)),
 )
-"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics.
+"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics, and a line
+if its metric may have no data, as those of requests to a variant with inference components.
 
 What a default alarm watches is drawn with the alarm's statistic, so that the graph shows what went off.
 """

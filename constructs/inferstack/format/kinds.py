@@ -19,6 +19,7 @@ from inferstack.format.variant import Variant
 
 # ---------------------------------------------------------------- the role
 
+AccountId = Annotated[str, form(r"^[0-9]{12}$")]
 KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
 
 
@@ -53,6 +54,9 @@ class ExecutionRole(Block):
     """ARNs of further managed policies to attach to the role."""
     kms_key_arns: tuple[KeyArn, ...] = ()
     """ARNs of the KMS keys that encrypt the model files; the role may then read those files."""
+    subnet_owner_id: AccountId | None = None
+    """Account that owns the subnets of `vpc_config`, if it shares them with yours (AWS RAM): twelve digits,
+    in quotes. The role may then use those subnets."""
     permissions_boundary: PolicyArn | None = None
     """ARN of the policy that caps what the role may do, if your organisation requires one."""
     path: str | None = None
@@ -65,7 +69,6 @@ class ExecutionRole(Block):
 # endpoint's name 64 characters, the API only 63.
 HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
 HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
-AccountId = Annotated[str, form(r"^[0-9]{12}$")]
 WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
 
 

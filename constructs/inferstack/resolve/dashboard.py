@@ -104,7 +104,12 @@ def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
     return tuple(
         (
             msgspec.Raw(json.dumps(it.title)),
-            tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, hosting)),
+            tuple(
+                (found, stat)
+                for name, stat in it.metrics
+                for found in metrics.find(name, hosting)
+                if not (hosting == "inference-components" and found.is_of_requests_to_variant)
+            ),
         )
         for it in DASHBOARD_WIDGETS
     )

@@ -30,7 +30,7 @@ POLICY = "ExecutionPolicy"
 
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
-_EC2 = f"arn:${{AWS::Partition}}:ec2:{_HERE}:"
+_EC2 = "arn:${AWS::Partition}:ec2:${AWS::Region}:"
 _OF_COMPONENTS = "/aws/sagemaker/InferenceComponents/"
 _SOURCE = ("execution_role",)
 
@@ -190,7 +190,7 @@ def _statements(extra: ExecutionRole, needs: RoleNeeds) -> list[Value]:
         *_pull_images(needs),
         *_use_keys(needs.keys),
         *_decrypt_files(extra.kms_key_arns),
-        *_join_vpcs(needs.vpcs),
+        *_join_vpcs(needs.vpcs, extra.subnet_owner_id),
         *_named("NotifyTopics", ["sns:Publish"], needs.topics),
         *_named("AskRegistryCredentials", ["lambda:InvokeFunction"], needs.functions),
         *_named("ReadModelPackages", ["sagemaker:DescribeModelPackage"], needs.model_packages),
@@ -287,17 +287,20 @@ def _one_by_one(texts: tuple[str, ...], instead: tuple[str, ...] = ()) -> tuple[
     return instead if is_opaque(list(texts)) else texts
 
 
-def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:
-    networks = list(vpcs)
-    parts = [f"{_EC2}subnet/{it}" for vpc in networks for it in _one_by_one(vpc.subnets, _ANY)]
+def _join_vpcs(vpcs: Iterable[VpcConfig], subnet_owner_id: str | None) -> Iterator[Value]:
+    networks, own = list(vpcs), f"{_EC2}${{AWS::AccountId}}:"
+    # The ARN of a subnet has the account that owns it; interfaces belong to the account that makes them.
+    # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
+    of_owner = own if subnet_owner_id is None else f"{_EC2}{subnet_owner_id}:"
+    parts = [f"{of_owner}subnet/{it}" for vpc in networks for it in _one_by_one(vpc.subnets, _ANY)]
     parts += [
-        f"{_EC2}security-group/{it}" for vpc in networks for it in _one_by_one(vpc.security_group_ids, _ANY)
+        f"{own}security-group/{it}" for vpc in networks for it in _one_by_one(vpc.security_group_ids, _ANY)
     ]
     if not parts:
         return
     make = ["ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission"]
     remove = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission"]
-    yield _statement("JoinVpc", [*make, *remove], _once([*parts, f"{_EC2}network-interface/*"]))
+    yield _statement("JoinVpc", [*make, *remove], _once([*parts, f"{own}network-interface/*"]))
     looks = ("DhcpOptions", "NetworkInterfaces", "SecurityGroups", "Subnets", "Vpcs")
     # EC2's Describe actions cannot be limited to resources.
     yield _statement("LookAtVpc", [f"ec2:Describe{what}" for what in looks], ["*"])

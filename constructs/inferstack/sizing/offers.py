@@ -1,14 +1,14 @@
 """The price list of AWS as prices by instance type, with everything in it that is not one.
 
-A line is a product of ``AmazonSageMaker`` with its on-demand terms, as ``GetProducts`` and the public offer
-file have it. https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html
+An offer file has the products of one service, in one region or in all, and apart from them their terms.
+https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file-for-services.html
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -20,46 +20,47 @@ _HOUR = "Hrs"
 _CURRENCY, _PRICE = re.compile(CURRENCY), re.compile(PRICE)
 
 
-class Line(msgspec.Struct, frozen=True):
-    """A product of the price list, and the dimensions of its on-demand price."""
+class _Attributes(msgspec.Struct, frozen=True, rename="camel"):
+    instance_name: str = ""
+    component: str | None = None
+    region_code: str = ""
 
-    attributes: Mapping[str, Any]
-    family: str
-    dimensions: tuple[Mapping[str, Any], ...]
 
-    @classmethod
-    def of(cls, product: Mapping[str, Any], on_demand: Mapping[str, Any]) -> "Line":
-        """A line from its two parts, as the price list has them.
-
-        Raises:
-            ValueError: when they do not have its form.
-        """
-        terms = (_in(_object(term), "priceDimensions") for term in _object(on_demand).values())
-        dimensions = tuple(_object(it) for term in terms for it in term.values())
-        for it in dimensions:
-            _in(it, "pricePerUnit")
-        return cls(_in(product, "attributes"), str(product.get("productFamily", "")), dimensions)
+class _Product(msgspec.Struct, frozen=True, rename="camel"):
+    attributes: _Attributes = _Attributes()
+    product_family: str = ""
 
     @property
-    def instance_type(self) -> str:
-        """Such as `ml.g5.xlarge`."""
-        return str(self.attributes.get("instanceName", ""))
+    def is_hosting(self) -> bool:
+        return (self.product_family, self.attributes.component) == (_FAMILY, _HOSTING)
 
     @property
     def kind(self) -> str:
         """What is sold, in words."""
-        parts = self.family or "no family", str(self.attributes.get("component") or "")
-        return ": ".join(it for it in parts if it)
+        return ": ".join(filter(None, (self.product_family or "no family", self.attributes.component)))
 
 
-def _object(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{str(value)[:40]!r} should be an object")
-    return value
+class _Price(msgspec.Struct, frozen=True, rename="camel"):
+    unit: str = ""
+    price_per_unit: dict[str, Any] = {}
 
 
-def _in(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    return _object(whole.get(name, {}))
+class _Term(msgspec.Struct, frozen=True, rename="camel"):
+    price_dimensions: dict[str, _Price] = {}
+
+
+class _Terms(msgspec.Struct, frozen=True):
+    on_demand: dict[str, dict[str, _Term]] = msgspec.field(default_factory=dict, name="OnDemand")
+
+
+class _OfferFile(msgspec.Struct, frozen=True):
+    products: dict[str, _Product] = {}
+    terms: _Terms = _Terms()
+
+    def prices(self, sku: str) -> list[_Price]:
+        """The on-demand prices of a product."""
+        terms = self.terms.on_demand.get(sku, {}).values()
+        return [price for term in terms for price in term.price_dimensions.values()]
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -67,44 +68,56 @@ class Offer(msgspec.Struct, frozen=True):
 
     currency: str
     hosting: dict[str, str]
+    without_price: tuple[str, ...]
+    """Instance types that are left out."""
     left_out: tuple[str, ...]
+    """Whatever is left out, and why."""
 
 
-def offer_of(lines: Iterable[Line], region: str) -> Offer:
-    """The prices of hosting in a region; none if the list has no line for it."""
-    here = [it for it in lines if it.attributes.get("regionCode") == region]
-    sold = [it for it in here if (it.family, it.attributes.get("component")) == (_FAMILY, _HOSTING)]
-    currency = _usual_currency(sold)
+def offer_of(content: bytes, region: str) -> Offer:
+    """The prices of hosting in a region from an offer file; none if the file has no product of that region.
+
+    Raises:
+        ValueError: when it is not such a file.
+    """
+    try:
+        offer = msgspec.json.decode(content, type=_OfferFile)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise ValueError(str(error)) from None
+    if not any(it.product_family == _FAMILY for it in offer.products.values()):
+        raise ValueError(f"it has no products of the family `{_FAMILY}`")
+    here = {sku: it for sku, it in offer.products.items() if it.attributes.region_code == region}
+    sold = {sku: offer.prices(sku) for sku, it in here.items() if it.is_hosting}
+    currency = _usual_currency(sold.values())
     prices_found: dict[str, Decimal] = {}
     left_out: dict[str, str] = {}
-    for line in sold:
-        price = _price(line, currency)
-        name = line.instance_type
+    for sku, dimensions in sold.items():
+        price = _price(dimensions, currency)
+        name = here[sku].attributes.instance_name
         if isinstance(price, str):
             left_out.setdefault(name, price)
         elif prices_found.setdefault(name, price) != price:
             left_out[name] = f"two prices, {_text(prices_found[name])} and {_text(price)}"
     prices = {name: _text(prices_found[name]) for name in sorted(prices_found) if name not in left_out}
     reasons = (f"{name or 'a line without instanceName'}: {why}" for name, why in sorted(left_out.items()))
-    return Offer(currency, prices, (*reasons, *_others(here)))
+    left_out_types = tuple(sorted(filter(None, left_out)))
+    return Offer(currency, prices, left_out_types, (*reasons, *_others(here.values())))
 
 
-def _usual_currency(lines: Iterable[Line]) -> str:
-    """USD, or in China CNY: the currency of most lines."""
-    said = (currency for line in lines for it in line.dimensions for currency in it.get("pricePerUnit", {}))
+def _usual_currency(prices: Iterable[list[_Price]]) -> str:
+    """USD, or in China CNY: the currency of most prices."""
+    said = (currency for several in prices for it in several for currency in it.price_per_unit)
     counted = Counter(it for it in said if _CURRENCY.fullmatch(it))
     return counted.most_common(1)[0][0] if counted else "USD"
 
 
-def _price(line: Line, currency: str) -> Decimal | str:
+def _price(prices: list[_Price], currency: str) -> Decimal | str:
     """The price of an hour, or why there is none."""
-    match line.dimensions:
-        case ():
-            return "no on-demand price"
-        case (only,):
-            priced, unit = only.get("pricePerUnit", {}), only.get("unit")
-        case several:
-            return f"{len(several)} prices by quantity"
+    if not prices:
+        return "no on-demand price"
+    if len(prices) > 1:
+        return f"{len(prices)} prices by quantity"
+    priced, unit = prices[0].price_per_unit, prices[0].unit
     if unit != _HOUR:
         return f"priced by {unit}, not by the hour"
     if currency not in priced:
@@ -116,70 +129,12 @@ def _price(line: Line, currency: str) -> Decimal | str:
     return price if price > 0 else "a price of 0"
 
 
-def _others(lines: Iterable[Line]) -> Iterator[str]:
+def _others(products: Iterable[_Product]) -> Iterator[str]:
     """Serverless inference, savings plans and the rest, which are no price of an instance."""
-    kinds = Counter(
-        it.kind for it in lines if (it.family, it.attributes.get("component")) != (_FAMILY, _HOSTING)
-    )
+    kinds = Counter(it.kind for it in products if not it.is_hosting)
     for kind, count in sorted(kinds.items()):
         yield f"{kind} ({count} line{'' if count == 1 else 's'})"
 
 
 def _text(price: Decimal) -> str:
     return f"{price.normalize():f}"
-
-
-# ---------------------------------------------------------------- the two forms of the price list
-
-
-def from_products(price_list: Iterable[str]) -> Iterator[Line]:
-    """Lines of ``GetProducts``, each of which is a JSON text.
-
-    https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
-    """
-    for text in price_list:
-        entry = msgspec.json.decode(text)
-        yield Line.of(entry.get("product", {}), entry.get("terms", {}).get("OnDemand", {}))
-
-
-def from_offer_file(file: BinaryIO) -> Iterator[Line]:
-    """Lines of the public offer file, such as
-    https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json
-
-    The file has hundreds of megabytes, and all products before all prices: it is read twice, and only the
-    products of SageMaker's instances are kept. What else it sells comes without a price.
-
-    Raises:
-        ValueError: when it is not JSON, or not such a file.
-    """
-    import ijson  # noqa: PLC0415 - comes with an extra
-
-    try:
-        yield from _joined(ijson.kvitems(file, "products"), file)
-    except (ijson.JSONError, AttributeError, TypeError, RecursionError) as error:
-        raise ValueError(_first_line(error)) from None
-
-
-def _first_line(error: Exception) -> str:
-    """Below it, the parser draws an arrow at the character."""
-    said = error.args[0] if error.args else ""
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-    return text.strip().partition("\n")[0] or type(error).__name__
-
-
-def _joined(found: Iterable[tuple[str, Any]], file: BinaryIO) -> Iterator[Line]:
-    import ijson  # noqa: PLC0415 - comes with an extra
-
-    products = {}
-    for sku, product in found:
-        if _object(product).get("productFamily") == _FAMILY:
-            products[sku] = product
-        else:
-            yield Line.of(product, {})
-    if not products:
-        raise ValueError(f"it has no products of the family `{_FAMILY}`")
-    file.seek(0)
-    for sku, terms in ijson.kvitems(file, "terms.OnDemand"):
-        if sku in products:
-            yield Line.of(products.pop(sku), terms)
-    yield from (Line.of(product, {}) for product in products.values())

@@ -27,13 +27,17 @@ Currency = Annotated[str, Meta(pattern=f"^{CURRENCY}$")]
 Date = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
-class RegionPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RegionPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """On-demand prices of hosting in one region, per hour, by instance type."""
 
     currency: Currency
     read: Date
     source: str
     hosting: dict[str, Price]
+    without_price: tuple[str, ...] | None = None
+    """Types that the region has, too, but without a clear price. None if the region may have others, as in a
+    file that was written by hand.
+    """
 
     def named(self, region: str) -> Prices:
         """The prices, with a word on where they come from."""

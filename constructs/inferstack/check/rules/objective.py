@@ -20,9 +20,11 @@ from inferstack.format.load_testing import TrafficPattern
 from inferstack.format.variant import Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.rules import RuleTable
+from inferstack.problems.words import likest
 
 if TYPE_CHECKING:
     # Most specs have no measurements, and need none of this.
+    from inferstack.sizing.prices import RegionPrices
     from inferstack.sizing.sizes import Demand, Size
 
 _SCALING = f"{GUIDE}/endpoint-scaling-loadtest.html"
@@ -151,8 +153,8 @@ def alarm_notices_a_missed_limit(spec: ModelSpec) -> Iterator[Problem]:
 # ---------------------------------------------------------------- measurements and prices beside the spec
 
 MEASURED = RuleTable()
-"""The rules below, by code. They look only at specs with one variant, and only at what was measured on its
-instance type.
+"""The rules below, by code. Those on :class:`Compared` look only at specs with one variant, and only at what
+was measured on its instance type.
 """
 
 
@@ -255,6 +257,32 @@ def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Prob
         answered = f"{_counted(compared.start)} can answer {can:.0f} of {lowest:f} requests a minute"
         path = (*compared.path, "initial_instance_count")
         yield Problem(path, f"{answered}, {_by(best)}", f"start with at least {best.min_capacity}")
+
+
+class Priced(msgspec.Struct, frozen=True):
+    """The instance types of a spec, and what the price file has of its region."""
+
+    types: tuple[tuple[SpecPath, str], ...]
+    region: str
+    prices: "RegionPrices"
+
+
+@MEASURED.warning("IS720", "https://aws.amazon.com/sagemaker/ai/pricing/")
+def region_has_the_instance_type(priced: Priced) -> Iterator[Problem]:
+    """An instance type should be one that AWS's price list has for the region.
+
+    The committed price file is asked. One that was written by hand says nothing about other types.
+    """
+    if priced.prices.without_price is None:
+        return
+    there = sorted({*priced.prices.hosting, *priced.prices.without_price})
+    for path, name in priced.types:
+        if name not in there:
+            read = f"the price list that was read on {priced.prices.read}"
+            message = f"{priced.region} has no {name} for hosting, by {read}"
+            update = f"if the list is old, run `inferstack prices update --region {priced.region}`"
+            fix = f"choose another region, or another type: {likest(name, there)}; {update}"
+            yield Problem(path, message, fix)
 
 
 def _counted(instances: int) -> str:
