@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog.resource_types import CONFIG_TYPE
+from inferstack.check.project_file import read_spec
 from inferstack.endpoint import deployed
 from inferstack.endpoint.deployed import PropertyPath
 from inferstack.endpoint.own_stack import source_of
