@@ -1,6 +1,7 @@
 import json
 import re
 import tempfile
+from pathlib import Path
 
 import aws_cdk as cdk
 import jsii
@@ -10,9 +11,11 @@ import yaml
 from aws_cdk import (
     aws_cloudwatch_actions as actions,
     aws_ec2 as ec2,
+    aws_ecr_assets as ecr_assets,
     aws_iam as iam,
     aws_kms as kms,
     aws_s3 as s3,
+    aws_s3_assets as s3_assets,
     aws_sagemaker as sagemaker,
     aws_sns as sns,
 )
@@ -760,11 +763,60 @@ def test_a_construct_where_a_text_is_wanted_is_told_which_of_its_texts():
         "key_arn": kms.Key(here, "Key"),
         "subnet_id": vpc.public_subnets[0],
         "security_group_id": ec2.SecurityGroup(here, "Group", vpc=vpc),
-        "bucket_name": s3.Bucket(here, "Bucket"),
+        "s3_object_url": s3_assets.Asset(here, "Asset", path=str(Path(__file__).parent)),
+        "subnet_ids": vpc.select_subnets(),
     }
     with pytest.raises(SpecError) as found:
         parse_spec({"tags": given})
     assert {it.path[-1]: it.fix for it in found.value.problems} == {it: f"pass its `{it}`" for it in given}
+
+
+def test_a_bucket_is_no_url_and_a_vpc_is_several_subnets(tmp_path):
+    here = stack()
+    (tmp_path / "Dockerfile").write_text("FROM scratch\n", "utf-8")
+    given = {
+        "Bucket": (s3.Bucket(here, "Bucket"), "`s3_url_for_object(…)` for a URL"),
+        "Vpc": (ec2.Vpc(here, "Vpc"), "`select_subnets(…).subnet_ids`"),
+        "DockerImageAsset": (
+            ecr_assets.DockerImageAsset(here, "Image", directory=str(tmp_path)),
+            "`image_uri`",
+        ),
+    }
+    assert_told_what_to_pass(given)
+
+
+def test_a_role_in_a_spec_belongs_to_the_construct():
+    with pytest.raises(SpecError) as found:
+        spec("single", {"execution_role": own_role(stack())})
+    (problem,) = found.value.problems
+    assert problem.fix == "leave it out, and pass the role itself to the construct: `role=…`"
+
+
+def test_a_construct_in_a_spec_of_the_classes_is_a_problem_like_in_data():
+    here = stack()
+    model = Model(image=IMAGE, model_data_url=s3.Bucket(here, "Bucket"))
+    alarms = Alarms(actions=[sns.Topic(here, "Topic")])
+    with pytest.raises(SpecError) as found:
+        InferenceEndpoint(here, "Net", spec=python_spec(model=model, alarms=alarms))
+    assert [(it.code, it.path) for it in found.value.problems] == [
+        ("IS021", ("alarms", "actions", 0)),
+        ("IS021", ("model", "model_data_url")),
+    ]
+
+
+def test_data_may_hold_blocks_made_of_the_classes():
+    network = VpcConfig(subnets=["subnet-12345678", "subnet-87654321"], security_group_ids=("sg-12345678",))
+    made = spec("single", {"model": {"vpc_config": network}})
+    assert made.spec == spec("single", {"model": {"vpc_config": msgspec.to_builtins(network)}}).spec
+
+
+def test_stages_of_a_spec_made_of_the_classes_take_a_choice():
+    typed = python_spec(stages={"prod": {"variant": {"initial_instance_count": 5}}})
+    with pytest.raises(SpecError, match=r"stages: IS036: .*pass `parse_spec\(spec, stage=…\)`"):
+        InferenceEndpoint(stack(), "Net", spec=typed)
+    made = InferenceEndpoint(stack(), "Net", spec=parse_spec(typed, stage="prod"))
+    config = only(synthesised(made), "AWS::SageMaker::EndpointConfig")
+    assert config["ProductionVariants"][0]["InitialInstanceCount"] == 5
 
 
 def test_an_image_needs_a_tag_and_a_time_is_a_number():

@@ -32,9 +32,10 @@ from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
 from inferstack.format.kinds import Environment, ModelSpec, Spec
 from inferstack.problems import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
+from inferstack.problems.file_codes import STAGES_IDLE
 from inferstack.problems.words import few_suggestions, listed
 from inferstack.source.document import Document, read_document
-from inferstack.source.stages import at_stage, overridden, stage_names, uses_stage
+from inferstack.source.stages import STAGES, at_stage, overridden, stage_names, uses_stage
 
 
 class LoadedSpec(msgspec.Struct, frozen=True):
@@ -85,8 +86,8 @@ def load_spec(
 
 
 @few_suggestions()
-def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
-    """Makes a spec from data in the form of a YAML spec.
+def parse_spec(data: Mapping[str, Any] | ModelSpec, *, stage: str | None = None) -> LoadedSpec:
+    """Makes a spec from data in the form of a YAML spec, or from the classes of the format.
 
     Raises:
         SpecError: with every error found, when there is any.
@@ -111,7 +112,11 @@ def structured(spec: ModelSpec) -> LoadedSpec:
     Raises:
         SpecError: with every error found, when there is any.
     """
-    document = Document.from_data(msgspec.to_builtins(spec))
+    document = Document.from_data(spec)
+    if spec.stages is not None:
+        message = "constructs choose no stage, so that `stages` would have no effect"
+        fix = "pass `parse_spec(spec, stage=…)`, or remove `stages`"
+        raise SpecError([document.problem((STAGES,), STAGES_IDLE, message, fix, key=True)])
     typed, of_traffic = with_traffic(_typed(document, NO_LOCK), document)
     pinned = with_pins_applied(typed, document, None, NO_LOCK)
     if pinned.problems or of_traffic:

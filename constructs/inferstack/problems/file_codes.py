@@ -50,6 +50,9 @@ STAGE_KEY = _error(
 )
 STAGE_NEEDED = _error("IS034", "The spec uses `${stage}` but no stage was chosen.")
 TOO_MANY_STAGES = _error("IS035", "The file lists more than 50 stages.")
+STAGES_IDLE = _error(
+    "IS036", "A spec made of the classes has `stages` and goes to a construct, which chooses none of them."
+)
 FOREIGN = _error(
     "IS037",
     "The file is a link out of the project, to something other than a spec. Its content is not shown.",

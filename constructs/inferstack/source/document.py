@@ -65,8 +65,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Places in the spec that the file has under another key, such as the ARN of a pinned model package."""
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
-        """A document from data made in Python; everything is at line 0, column 0.
+    def from_data(cls, data: Mapping[str, Any] | msgspec.Struct, file: str = IN_PYTHON) -> "Document":
+        """A document from data or blocks made in Python; everything is at line 0, column 0.
 
         Raises:
             SpecError: when the data holds what YAML cannot.
