@@ -9,9 +9,12 @@ import msgspec
 import pytest
 import yaml
 from aws_cdk import (
+    aws_applicationautoscaling as scaling,
     aws_cloudwatch_actions as actions,
     aws_ec2 as ec2,
     aws_ecr_assets as ecr_assets,
+    aws_events as events,
+    aws_events_targets as targets,
     aws_iam as iam,
     aws_kms as kms,
     aws_s3 as s3,
@@ -23,10 +26,11 @@ from support.cdk import endpoint, spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only
 
 from inferstack.check.load import parse_spec
-from inferstack.constructs import EndpointAlarms, InferenceEndpoint
+from inferstack import constructs
+from inferstack.constructs import EndpointAlarms, InferenceEndpoint, vpc_config
 from inferstack.format.alarms import Alarms
 from inferstack.format.endpoint import EndpointConfig
-from inferstack.format.kinds import Environment, SingleModelSpec
+from inferstack.format.kinds import Environment, ExecutionRole, SingleModelSpec
 from inferstack.format.model import Model, VpcConfig
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
@@ -804,6 +808,73 @@ def test_a_construct_in_a_spec_of_the_classes_is_a_problem_like_in_data():
     ]
 
 
+def test_the_name_of_a_bucket_is_no_url():
+    here = stack()
+    bucket = s3.Bucket(here, "Bucket")
+    for wrong in (bucket.bucket_name, bucket.bucket_arn, f"{bucket.bucket_name}/model.tar.gz"):
+        with pytest.raises(SpecError, match=r"model_data_url: IS116: .*`s3_url_for_object\(…\)`"):
+            InferenceEndpoint(here, "Net", spec=python_spec(model=Model(image=IMAGE, model_data_url=wrong)))
+    param = cdk.CfnParameter(here, "Url")
+    InferenceEndpoint(
+        here, "Net", spec=python_spec(model=Model(image=IMAGE, model_data_url=param.value_as_string))
+    )
+
+
+def decrypts(of):
+    found = [it["PolicyDocument"]["Statement"] for it in of_type(of, "AWS::IAM::ManagedPolicy").values()]
+    return [it["Resource"] for statements in found for it in statements if it["Sid"] == "DecryptFiles"]
+
+
+def test_the_key_of_a_bucket_is_used_with_its_files():
+    here = stack()
+    key = kms.Key(here, "Key")
+    url = s3.Bucket(here, "Bucket", encryption_key=key).s3_url_for_object("model.tar.gz")
+    made = python_spec(model=Model(image=IMAGE, model_data_url=url))
+    InferenceEndpoint(here, "Net", spec=made)
+    assert decrypts(template(here)) == [[here.resolve(key.key_arn)]]
+
+
+def test_the_key_of_a_bucket_is_named_once_and_not_for_another_role():
+    here = stack()
+    key = kms.Key(here, "Key")
+    url = s3.Bucket(here, "Bucket", encryption_key=key).s3_url_for_object("model.tar.gz")
+    model = Model(image=IMAGE, model_data_url=url)
+    named = python_spec(model=model, execution_role=ExecutionRole(kms_key_arns=[key.key_arn]))
+    InferenceEndpoint(here, "Net", spec=named)
+    assert decrypts(template(here)) == [[here.resolve(key.key_arn)]]
+    there = stack()
+    url = s3.Bucket(there, "Bucket", encryption_key=kms.Key(there, "Key")).s3_url_for_object("model.tar.gz")
+    mine = python_spec(model=Model(image=IMAGE, model_data_url=url))
+    InferenceEndpoint(there, "Net", spec=mine, role=own_role(there))
+    assert decrypts(template(there)) == []
+
+
+def test_a_part_makes_the_role_that_may_use_the_buckets_key():
+    here = stack()
+    key = kms.Key(here, "Key")
+    url = s3.Bucket(here, "Bucket", encryption_key=key).s3_url_for_object("model.tar.gz")
+    made = python_spec(model=Model(image=IMAGE, model_data_url=url))
+    part = constructs.ExecutionRole(here, "Role", spec=made)
+    InferenceEndpoint(here, "Net", spec=made, role=part.role)
+    assert decrypts(template(here)) == [[here.resolve(key.key_arn)]]
+
+
+def test_a_vpc_of_the_app_is_a_block_of_the_spec():
+    here = stack()
+    vpc = ec2.Vpc(here, "Vpc", max_azs=2, nat_gateways=1)
+    group = ec2.SecurityGroup(here, "Group", vpc=vpc)
+    private = vpc_config(vpc, security_groups=[group])
+    assert private.subnets == tuple(it.subnet_id for it in vpc.private_subnets)
+    public = vpc_config(
+        vpc,
+        security_groups=[group],
+        vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC),
+    )
+    assert public.subnets == tuple(it.subnet_id for it in vpc.public_subnets)
+    made = InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": private}}))
+    assert made.connections.security_groups == [group]
+
+
 def test_data_may_hold_blocks_made_of_the_classes():
     network = VpcConfig(subnets=["subnet-12345678", "subnet-87654321"], security_group_ids=("sg-12345678",))
     made = spec("single", {"model": {"vpc_config": network}})
@@ -889,3 +960,114 @@ def test_a_number_in_a_spec_made_in_python_is_not_put_down_to_a_file():
 def test_a_mistake_in_a_spec_made_in_python_is_known_by_its_path():
     with pytest.raises(SpecError, match=r"^variant\.instance_type: IS104: "):
         spec("single", {"variant": {"instance_type": "ml.m5.larg"}})
+
+
+# ---------------------------------------------------------------- handles of single resources
+
+
+def test_a_model_and_the_configuration_have_names_and_l1s():
+    made = endpoint("single")
+    resolve = cdk.Stack.of(made).resolve
+    assert made.cfn_model().node.path == made.cfn_models[0].node.path
+    assert resolve(made.model_name()) == resolve(made.cfn_model().attr_model_name)
+    assert resolve(made.endpoint_config_name) == resolve(made.cfn_endpoint_config.attr_endpoint_config_name)
+    with pytest.raises(ValueError, match="makes no model of that name"):
+        made.cfn_model("other")
+
+
+def test_one_of_several_models_is_chosen_by_its_key():
+    change = {
+        "model": None,
+        "models": {
+            name: {"image": IMAGE, "model_data_url": f"s3://acme/{name}/m.tar.gz"} for name in ("Old", "New")
+        },
+        "variant": None,
+        "variants": [
+            {"variant_name": name, "model_name": name, "instance_type": "ml.g5.xlarge"}
+            | {"initial_instance_count": 2, "initial_variant_weight": 1}
+            for name in ("Old", "New")
+        ],
+    }
+    made = endpoint("single", change)
+    assert made.cfn_model("New").node.path == made.cfn_models[1].node.path
+    with pytest.raises(ValueError, match="choose one of `Old` or `New`"):
+        made.cfn_model()
+    with pytest.raises(ValueError, match="did you mean `Old`"):
+        made.model_name("Odl")
+
+
+def test_the_role_has_a_name_and_takes_statements():
+    made = endpoint("single", "execution_role: {path: /ml/}")
+    resolve = cdk.Stack.of(made).resolve
+    assert resolve(made.execution_role.role_name) == {"Ref": resolve(made.cfn_role.logical_id)}
+    read = iam.PolicyStatement(actions=["dynamodb:GetItem"], resources=["*"])
+    made.add_to_role_policy(read)
+    policy = only(synthesised(made), "AWS::IAM::Policy")
+    assert policy["PolicyDocument"]["Statement"][0]["Action"] == "dynamodb:GetItem"
+    assert policy["Roles"] == [{"Ref": resolve(made.cfn_role.logical_id)}]
+
+
+POLICIES = "autoscaling: {min_capacity: 2, max_capacity: 8, policies: [{metric: CPUUtilization, target_value: 50}]}"
+
+
+def test_the_app_adds_policies_to_what_the_spec_scales():
+    made = endpoint("single", POLICIES)
+    target = made.scalable_target()
+    assert made.scalable_target(variant_name="AllTraffic") is target
+    scaling.TargetTrackingScalingPolicy(
+        made.stack,
+        "Own",
+        scaling_target=target,
+        target_value=0.7,
+        custom_metric=made.metric("GPUUtilization"),
+    )
+    result = synthesised(made)
+    (logical_id,) = of_type(result, "AWS::ApplicationAutoScaling::ScalableTarget")
+    policies = of_type(result, "AWS::ApplicationAutoScaling::ScalingPolicy").values()
+    assert [it["ScalingTargetId"] for it in policies] == [{"Ref": logical_id}] * 2
+
+
+def test_what_scales_is_chosen_by_name():
+    component = {**BASE_COMPONENT, "autoscaling": {"min_capacity": 1, "max_capacity": 2}}
+    policy = {"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}
+    component["autoscaling"]["policies"] = [policy]
+    made = endpoint("components", {"inference_components": {"chat": component, "code": component}})
+    ids = [made.scalable_target(inference_component=name).scalable_target_id for name in ("chat", "code")]
+    resolve = cdk.Stack.of(made).resolve
+    assert [resolve(it) for it in ids] == [{"Ref": resolve(it.logical_id)} for it in made.cfn_scalable_targets]
+    several = "scales several parts; choose one of inference_component='chat' or inference_component='code'"
+    with pytest.raises(ValueError, match=several):
+        made.scalable_target()
+    with pytest.raises(ValueError, match="scales no such part; choose one of"):
+        made.scalable_target(variant_name="AllTraffic")
+    with pytest.raises(ValueError, match="the spec of one scales no such part; add `autoscaling` to the spec"):
+        endpoint("single").scalable_target()
+
+
+@pytest.mark.parametrize("imports", [False, True])
+def test_a_rule_follows_the_state_of_the_endpoint(imports):
+    here = stack()
+    made = InferenceEndpoint(here, "Net", spec=spec("single"))
+    if imports:
+        made = InferenceEndpoint.from_endpoint_name(here, "Imported", "one")
+    topic = sns.Topic(here, "Topic")
+    made.on_state_change(
+        "Failed",
+        target=targets.SnsTopic(topic),
+        event_pattern=events.EventPattern(detail={"EndpointStatus": ["FAILED"]}),
+    )
+    rule = only(template(here), "AWS::Events::Rule")
+    assert rule["EventPattern"] == {
+        "source": ["aws.sagemaker"],
+        "detail-type": ["SageMaker Endpoint State Change"],
+        "detail": {"EndpointName": ["one"], "EndpointStatus": ["FAILED"]},
+    }
+    assert rule["Targets"][0]["Arn"] == here.resolve(topic.topic_arn)
+
+
+@pytest.mark.parametrize(("account", "warns"), [("111122223333", False), ("444455556666", True)])
+def test_a_grant_to_a_role_of_another_account_has_no_effect(account, warns):
+    made = endpoint("single")
+    role = iam.Role.from_role_arn(made.stack, "Caller", f"arn:aws:iam::{account}:role/web")
+    made.grant_invoke(role)
+    assert ("IS117: " in str([it.data for it in made.node.metadata])) == warns

@@ -112,7 +112,7 @@ def structured(spec: ModelSpec) -> LoadedSpec:
     Raises:
         SpecError: with every error found, when there is any.
     """
-    document = Document.from_data(spec)
+    document = at_stage(Document.from_data(spec), None)
     if spec.stages is not None:
         message = "constructs choose no stage, so that `stages` would have no effect"
         fix = "pass `parse_spec(spec, stage=…)`, or remove `stages`"

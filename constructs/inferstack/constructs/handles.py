@@ -47,10 +47,16 @@ def routes_of(subnet_id: str) -> IDependable | None:
 
 def _of_the_app(attribute: str) -> Any:
     """The construct around the L1 that this is an attribute of; None if the app does not make it."""
+    found = reference_in(attribute)
+    return None if found is None else found.target.node.scope
+
+
+def reference_in(attribute: str) -> Any:
+    """CDK's reference to the L1 that this is an attribute of; None if the app does not make it."""
     found: Any = cdk.Tokenization.reverse_string(attribute)
     if found.length != 1 or not cdk.Reference.is_reference(found.first_token):
         return None
-    return found.first_token.target.node.scope
+    return found.first_token
 
 
 # ---------------------------------------------------------------- the bucket that a spec makes

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from inferstack.check.in_stack import filled_in, in_place, under_role, with_texts
 from inferstack.check.load import LoadedSpec, ruled, structured
+from inferstack.constructs.app_buckets import refuse_names_for_urls, with_keys_of_buckets
 from inferstack.constructs.handles import arn_of, made_of
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.tokens import Tokens, tokens_of
@@ -194,8 +195,10 @@ def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) 
         given = under_role(given, arn_of(role), made_of(role))
     place = place_of(scope)
     given = in_place(given, place.account, place.region)
-    tokens = tokens_of(scope, given.spec)
-    known = filled_in(given, tokens.texts)
+    refuse_names_for_urls(given)
+    granted = with_keys_of_buckets(given)
+    tokens = tokens_of(scope, granted.spec)
+    known = filled_in(granted, tokens.texts)
     loaded = known if known is spec else ruled(known)
     lasting = with_texts(loaded.spec, tokens.lasting_tokens)
     template = template_of(replace(loaded, spec=lasting))

@@ -152,6 +152,16 @@ MAYBE_SAME_NAME = _warning(
 OTHER_PLACE = _error(
     "IS111", "The spec names a different account or region than the stack that it is used in."
 )
+NO_URL = _error(
+    "IS116",
+    "A whole S3 URL is the name, or another attribute, of a bucket of the app.",
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html",
+)
+NO_RIGHT = _warning(
+    "IS117",
+    "An app grants the right to invoke an endpoint to a role of another account, to which CDK attaches nothing.",
+    "https://docs.aws.amazon.com/IAM/latest/UserGuide/tutorial_cross-account-with-roles.html",
+)
 NOT_ALONE = _error(
     "IS192",
     "The spec has `exports`, but its endpoint is in a stack of the app, which has outputs of its own.",
