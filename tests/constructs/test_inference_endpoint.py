@@ -25,8 +25,8 @@ from aws_cdk import (
 from support.cdk import endpoint, spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only
 
-from inferstack.check.load import parse_spec
 from inferstack import constructs
+from inferstack.check.load import load_spec, parse_spec
 from inferstack.constructs import EndpointAlarms, InferenceEndpoint, vpc_config
 from inferstack.format.alarms import Alarms
 from inferstack.format.endpoint import EndpointConfig
@@ -1007,7 +1007,9 @@ def test_the_role_has_a_name_and_takes_statements():
     assert policy["Roles"] == [{"Ref": resolve(made.cfn_role.logical_id)}]
 
 
-POLICIES = "autoscaling: {min_capacity: 2, max_capacity: 8, policies: [{metric: CPUUtilization, target_value: 50}]}"
+POLICIES = (
+    "autoscaling: {min_capacity: 2, max_capacity: 8, policies: [{metric: CPUUtilization, target_value: 50}]}"
+)
 
 
 def test_the_app_adds_policies_to_what_the_spec_scales():
@@ -1034,13 +1036,17 @@ def test_what_scales_is_chosen_by_name():
     made = endpoint("components", {"inference_components": {"chat": component, "code": component}})
     ids = [made.scalable_target(inference_component=name).scalable_target_id for name in ("chat", "code")]
     resolve = cdk.Stack.of(made).resolve
-    assert [resolve(it) for it in ids] == [{"Ref": resolve(it.logical_id)} for it in made.cfn_scalable_targets]
+    assert [resolve(it) for it in ids] == [
+        {"Ref": resolve(it.logical_id)} for it in made.cfn_scalable_targets
+    ]
     several = "scales several parts; choose one of inference_component='chat' or inference_component='code'"
     with pytest.raises(ValueError, match=several):
         made.scalable_target()
     with pytest.raises(ValueError, match="scales no such part; choose one of"):
         made.scalable_target(variant_name="AllTraffic")
-    with pytest.raises(ValueError, match="the spec of one scales no such part; add `autoscaling` to the spec"):
+    with pytest.raises(
+        ValueError, match="the spec of one scales no such part; add `autoscaling` to the spec"
+    ):
         endpoint("single").scalable_target()
 
 
@@ -1071,3 +1077,55 @@ def test_a_grant_to_a_role_of_another_account_has_no_effect(account, warns):
     role = iam.Role.from_role_arn(made.stack, "Caller", f"arn:aws:iam::{account}:role/web")
     made.grant_invoke(role)
     assert ("IS117: " in str([it.data for it in made.node.metadata])) == warns
+
+
+# ---------------------------------------------------------------- without a name
+
+
+def nameless(**change):
+    data = {**merged(yaml.safe_load(BASES["single"]), change)}
+    del data["endpoint_name"]
+    return data
+
+
+def name_in(scope, construct_id, of):
+    return InferenceEndpoint(scope, construct_id, spec=of).cfn_endpoint.endpoint_name
+
+
+TYPED = SingleModelSpec(
+    model=Model(image=IMAGE, model_data_url="s3://acme/one/model.tar.gz"),
+    variant=Variant(instance_type="ml.g5.xlarge", initial_instance_count=2),
+)
+
+
+def test_a_name_that_is_left_out_follows_from_the_path():
+    # Another name here would replace the endpoints of everyone who leaves it out.
+    assert name_in(stack(), "Net", parse_spec(nameless())) == "Stack-Net-443b93ec"
+    assert name_in(stack(), "Net", TYPED) == "Stack-Net-443b93ec"
+
+
+@pytest.mark.parametrize("construct_id", ["n" * 100, "a_b.c", "Net" + "-" * 60, "1"])
+def test_a_name_from_a_path_is_one_that_aws_accepts(construct_id):
+    name = name_in(stack(), construct_id, TYPED)
+    assert re.fullmatch("[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}", name)
+    assert name_in(stack(), construct_id + "x", TYPED) != name
+
+
+def test_a_spec_without_a_name_is_checked_as_any_other():
+    with pytest.raises(SpecError, match="IS104"):
+        parse_spec(nameless(variant={"instance_type": "ml.g5.xlarg"}))
+    two = stack()
+    names = {name_in(two, construct_id, TYPED) for construct_id in ("One", "Two")}
+    assert len(names) == 2
+
+
+def test_a_part_needs_the_name_of_the_endpoint():
+    with pytest.raises(SpecError, match=r"IS102: .*write `endpoint_name`"):
+        EndpointAlarms(stack(), "Alarms", spec=parse_spec(nameless()))
+
+
+def test_a_file_must_name_its_endpoint(tmp_path):
+    file = tmp_path / "net.yaml"
+    file.write_text(yaml.safe_dump(nameless()), "utf-8")
+    with pytest.raises(SpecError, match=r"IS102: .*`endpoint_name`"):
+        load_spec(file)

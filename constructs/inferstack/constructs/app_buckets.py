@@ -44,7 +44,7 @@ def _bucket(token: str) -> cdk.aws_s3.CfnBucket | None:
 
 
 def with_keys_of_buckets(loaded: LoadedSpec) -> LoadedSpec:
-    """The spec whose role may also use the keys of the app's buckets that files are read from, if it makes one."""
+    """The spec, with rights of the role that it makes to the keys of buckets that files are read from."""
     if not makes_role(loaded.spec):
         return loaded
     known = additions(loaded.spec)

@@ -95,7 +95,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         """
         given = cast("cdk.aws_iam.IRole | None", role)
         self._given_role = given
-        made = spec_in_stack(scope, spec, given)
+        made = spec_in_stack(scope, spec, given, makes=construct_id)
         if not preserve_logical_ids:
             refuse_exports(made.loaded)
         names = free_names(scope, made.loaded, made.lasting, made.template["Resources"].keys())
@@ -300,8 +300,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         return cdk.aws_sns.Topic.from_topic_arn(self, imported(topic_id(key)), made.ref)
 
     def apply_removal_policy(self, policy: cdk.RemovalPolicy) -> None:
-        """What becomes of the endpoint when it leaves its stack. What it cannot do without, its models and its
-        configuration, stays with it.
+        """What becomes of the endpoint when it leaves its stack. Where it stays, so do its models and its
+        configuration.
 
         Raises:
             ValueError: when the endpoint would stay, but not its role or its inference components.
@@ -332,7 +332,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         return self.cfn_endpoint_config.attr_endpoint_config_name
 
     def model_name(self, name: str | None = None) -> str:
-        """Name of a model, which an update replaces; ``name`` is its key under `models`, if there are several.
+        """Name of a model, which an update replaces. Of several, ``name`` is the key under `models`.
 
         Raises:
             ValueError: when the construct makes no such model.

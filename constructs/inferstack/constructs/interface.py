@@ -155,8 +155,12 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         own = settled(self.env.account)
         if None in (account, own) or account == own:
             return
-        message = f"the right to invoke {self._known_name()} has no effect: it is granted to the account {account}"
-        fix = "name the caller under `invokers: {role: {trusted: …}}` in the spec, and let it assume that role"
+        message = (
+            f"the right to invoke {self._known_name()} has no effect: it is granted to the account {account}"
+        )
+        fix = (
+            "name the caller under `invokers: {role: {trusted: …}}` in the spec, and let it assume that role"
+        )
         cdk.Annotations.of(self).add_warning_v2(NO_RIGHT, f"{NO_RIGHT}: {message}; {fix}")
 
     def on_state_change(

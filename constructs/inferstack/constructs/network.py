@@ -8,7 +8,14 @@ import aws_cdk as cdk
 
 from inferstack.format.model import VpcConfig
 
-_SELECTION = ("availability_zones", "one_per_az", "subnet_filters", "subnet_group_name", "subnets", "subnet_type")
+_SELECTION = (
+    "availability_zones",
+    "one_per_az",
+    "subnet_filters",
+    "subnet_group_name",
+    "subnets",
+    "subnet_type",
+)
 
 
 def vpc_config(
@@ -17,7 +24,7 @@ def vpc_config(
     security_groups: Sequence[cdk.aws_ec2.ISecurityGroup | cdk.aws_ec2.SecurityGroup],
     vpc_subnets: cdk.aws_ec2.SubnetSelection | None = None,
 ) -> VpcConfig:
-    """The block `vpc_config` of a model or an endpoint configuration, for a VPC of the app or an imported one.
+    """The block `vpc_config` of a model or an endpoint configuration, from CDK's own constructs.
 
     ``vpc_subnets`` chooses among its subnets, as for CDK's own constructs: without it, private ones.
     """

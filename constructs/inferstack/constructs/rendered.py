@@ -19,13 +19,13 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
-from inferstack.check.in_stack import filled_in, in_place, under_role, with_texts
+from inferstack.check.in_stack import filled_in, in_place, named_after, under_role, with_texts
 from inferstack.check.load import LoadedSpec, ruled, structured
 from inferstack.constructs.app_buckets import refuse_names_for_urls, with_keys_of_buckets
 from inferstack.constructs.handles import arn_of, made_of
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.tokens import Tokens, tokens_of
-from inferstack.format.kinds import ModelSpec
+from inferstack.format.kinds import NAMELESS, ModelSpec
 from inferstack.problems import IN_PYTHON, SpecError
 from inferstack.resolve.template import Template, refuse_too_large, template_of
 
@@ -179,8 +179,11 @@ def _type_name(l1: Any) -> str:
     return str(l1.CFN_RESOURCE_TYPE_NAME)
 
 
-def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> SpecInStack:
-    """The spec as it is in the scope's stack. ``role`` is the one that the app passes.
+def spec_in_stack(
+    scope: Construct, spec: AnySpec, role: "IRole | None" = None, *, makes: str | None = None
+) -> SpecInStack:
+    """The spec as it is in the scope's stack. ``role`` is the one that the app passes, ``makes`` the id of
+    the construct that makes the endpoint.
 
     The rules are applied once, after all that the stack adds; a file's spec to which it adds nothing has
     already passed them.
@@ -191,6 +194,8 @@ def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) 
         ValueError: when the role's ARN is that of something else.
     """
     given = spec if isinstance(spec, LoadedSpec) else structured(spec)
+    if given.spec.endpoint_name == NAMELESS:
+        given = named_after(given, None if makes is None else f"{scope.node.path}/{makes}")
     if role is not None:
         given = under_role(given, arn_of(role), made_of(role))
     place = place_of(scope)

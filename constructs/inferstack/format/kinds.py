@@ -65,6 +65,8 @@ class ExecutionRole(Block):
 # endpoint's name 64 characters, the API only 63.
 HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
 HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
+NAMELESS = "${Token[EndpointName]}"
+"""The name of an endpoint until a construct is made of it: in Python, a spec may leave the name out."""
 AccountId = Annotated[str, form(r"^[0-9]{12}$")]
 WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
 
@@ -90,7 +92,7 @@ class Ignore(Block):
 class ModelSpec(Block):
     """What every kind of spec has."""
 
-    endpoint_name: HostingName
+    endpoint_name: HostingName = NAMELESS
     """Name of the endpoint that clients invoke. Changing it creates a new endpoint."""
     models: Mapping[HostingName, Model] | None = None
     """Models by name, for variants with different models; a variant names its own with `model_name`."""

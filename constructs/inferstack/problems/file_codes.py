@@ -159,7 +159,7 @@ NO_URL = _error(
 )
 NO_RIGHT = _warning(
     "IS117",
-    "An app grants the right to invoke an endpoint to a role of another account, to which CDK attaches nothing.",
+    "An app grants the right to invoke to a role of another account, to which CDK attaches nothing.",
     "https://docs.aws.amazon.com/IAM/latest/UserGuide/tutorial_cross-account-with-roles.html",
 )
 NOT_ALONE = _error(

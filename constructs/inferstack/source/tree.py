@@ -151,7 +151,10 @@ def _written(block: msgspec.Struct) -> dict[str, Any]:
     # The defaults are those of the last fields.
     defaults = dict(zip(reversed(fields), reversed(block.__struct_defaults__), strict=False))
     values = {name: getattr(block, name) for name in fields}
-    return {**kind, **{name: it for name, it in values.items() if it is not defaults.get(name, msgspec.UNSET)}}
+    return {
+        **kind,
+        **{name: it for name, it in values.items() if it is not defaults.get(name, msgspec.UNSET)},
+    }
 
 
 def _plainly(value: object, path: SpecPath) -> str:
