@@ -3,8 +3,8 @@
 aws-cdk-lib is JavaScript: its Python bindings start a Node process on import. The machine's own Node may be
 missing or too old, so the one of the `node` extra comes first if installed.
 
-An app that imports `aws_cdk` before inferstack has its Node chosen by then. Run as a program, this module prints
-the path of the one to name in ``JSII_NODE``.
+For an app that imports `aws_cdk` before inferstack, the choice comes too late: run as a program, this module
+prints the path to set ``JSII_NODE`` to.
 """
 
 import os

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import msgspec
 from aws_cdk import Annotations, Aws, CfnResource
-from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
@@ -23,6 +22,7 @@ from inferstack.check.in_stack import filled_in, in_place, named_after, under_ro
 from inferstack.check.load import LoadedSpec, ruled, structured
 from inferstack.constructs.app_buckets import refuse_names_for_urls, with_keys_of_buckets
 from inferstack.constructs.handles import arn_of, made_of
+from inferstack.constructs.include import Include
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.tokens import Tokens, tokens_of
 from inferstack.format.kinds import NAMELESS, ModelSpec
@@ -31,6 +31,7 @@ from inferstack.resolve.template import Template, refuse_too_large, template_of
 
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole
+    from aws_cdk.cloudformation_include import CfnInclude
 
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
@@ -89,7 +90,7 @@ class _NoLogicalId:
         raise AttributeError(_SEVERAL_IDS)
 
 
-class Rendered(CfnInclude):
+class Rendered(Include):
     """A construct whose children come out of a CloudFormation template, each under its logical id there.
 
     It is the CfnInclude itself, since a construct around it would take one more call to Node.
@@ -122,7 +123,7 @@ class Rendered(CfnInclude):
         for name in made.template.get("Mappings", ()):
             # CDK advises the user to leave out a mapping in which it sees no look-up by a token. It does not
             # count those of the template, which are functions, so here is one.
-            self.get_mapping(name).find_in_map(Aws.REGION, "Account")
+            cast("CfnInclude", self).get_mapping(name).find_in_map(Aws.REGION, "Account")
 
     if not TYPE_CHECKING:
 
