@@ -81,7 +81,14 @@ BY_POSITION = (
 
 
 # What CDK's class has for templates that users write.
-OF_TEMPLATES = ("get_condition", "get_hook", "get_mapping", "get_nested_stack", "get_rule", "load_nested_stack")
+OF_TEMPLATES = (
+    "get_condition",
+    "get_hook",
+    "get_mapping",
+    "get_nested_stack",
+    "get_rule",
+    "load_nested_stack",
+)
 INHERITED = (
     "from inferstack.constructs import InferenceEndpoint\n"
     "def ask(made: InferenceEndpoint) -> None:\n"
@@ -115,5 +122,7 @@ def test_a_spec_by_position_is_refused_by_type_checkers(diagnosed: dict[str, lis
 
 def test_an_editor_offers_nothing_that_is_about_a_template(diagnosed: dict[str, list[str]]) -> None:
     found = [message for message in diagnosed["inherited.py"] if "Cannot access attribute" in message]
-    assert [name for name in OF_TEMPLATES if any(f'"{name}"' in message for message in found)] == [*OF_TEMPLATES]
+    assert [name for name in OF_TEMPLATES if any(f'"{name}"' in message for message in found)] == [
+        *OF_TEMPLATES
+    ]
     assert len(found) == len(OF_TEMPLATES)
