@@ -16,14 +16,14 @@ from inferstack.catalog import cloudformation, document
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.defaults import FIELD_DEFAULTS
 from inferstack.format.elsewhere import LISTS
-from inferstack.format.kinds import Spec
+from inferstack.format.kinds import NAMELESS, Spec
 from inferstack.format.project import Project
 from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, kind_definitions
 from inferstack.texts.elsewhere import WHOLE_LIST
 from inferstack.texts.placeholders import OR_PLACEHOLDER
 
 _TITLE = "inferstack model spec"
-_KIND = "kind"
+_KIND, _NAME = "kind", "endpoint_name"
 _KIND_TEXT = "The shape of the endpoint: it decides which blocks the spec has."
 _NUMBER = [{"type": "integer"}, {"type": "number"}]
 _TRITON = "triton-model-config.json"
@@ -63,10 +63,17 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
         _remove_null(schema.get("items", {}))
         _constrain(schema, _aws_constraints(block, name))
         schema["description"] = _KIND_TEXT if name == _KIND else texts[name]
+    _require_name(component)
     for name, default in FIELD_DEFAULTS.get(block, {}).items():
         component["properties"][name]["default"] = msgspec.to_builtins(default.value)
     component["description"] = " ".join(inspect.cleandoc(block.__doc__ or "").split())
     return component
+
+
+def _require_name(component: JsonSchema) -> None:
+    """A file must name its endpoint; only in Python can the name be left out."""
+    if component.get("properties", {}).get(_NAME, {}).pop("default", None) == NAMELESS:
+        component["required"] = [*component["required"][:1], _NAME, *component["required"][1:]]
 
 
 def field_texts(block: type[msgspec.Struct]) -> dict[str, str]:

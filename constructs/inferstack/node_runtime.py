@@ -2,10 +2,14 @@
 
 aws-cdk-lib is JavaScript: its Python bindings start a Node process on import. The machine's own Node may be
 missing or too old, so the one of the `node` extra comes first if installed.
+
+For an app that imports `aws_cdk` before inferstack, the choice comes too late: run as a program, this module
+prints the path to set ``JSII_NODE`` to.
 """
 
 import os
 import shutil
+import sys
 from collections.abc import MutableMapping
 from functools import lru_cache
 from importlib.util import find_spec
@@ -72,3 +76,11 @@ def _bundled_node() -> Path | None:
         return None
     folder = Path(package.origin).parent
     return next((file for file in (folder / "bin" / "node", folder / "node.exe") if file.is_file()), None)
+
+
+if __name__ == "__main__":
+    try:
+        select_node()
+    except NodeMissingError as error:
+        sys.exit(str(error))
+    print(shutil.which(os.environ.get(VARIABLE, "node")))

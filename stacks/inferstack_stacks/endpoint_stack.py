@@ -17,13 +17,13 @@ from aws_cdk import (
 from constructs import Construct
 
 from inferstack.check.files import load_specs, warnings_of
-from inferstack.check.in_stack import in_place
-from inferstack.check.load import LoadedSpec, structured
+from inferstack.check.in_stack import in_place, named_after
+from inferstack.check.load import LoadedSpec, ruled, structured
 from inferstack.check.stack_names import stack_ids, stack_name, stack_of
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.names_taken import know_place, notes_on, settled
 from inferstack.constructs.rendered import AnySpec, spec_by_name
-from inferstack.format.kinds import ModelSpec
+from inferstack.format.kinds import NAMELESS, ModelSpec
 from inferstack.problems import Problem, SpecError
 from inferstack.resolve.template import description
 from inferstack.texts.placeholders import is_opaque
@@ -107,6 +107,8 @@ class EndpointStack(Stack):
                 endpoint's name, and there is no ``stack_name``.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else structured(spec)
+        if loaded.spec.endpoint_name == NAMELESS:
+            spec = loaded = ruled(named_after(loaded, f"{scope.node.path}/{construct_id}"))
         env = _place(loaded, scope, Environment(**env) if isinstance(env, dict) else env)
         name = options["stack_name"] = _name(options, loaded.spec.endpoint_name)
         options.setdefault("description", description(loaded.spec))

@@ -203,7 +203,7 @@ def test_where_it_is_looked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_another_name_is_not_overlooked() -> None:
     Path("inferstack.yml").write_text("rules: {}")
     assert problems(written(SINGLE)) == [
-        "inferstack.yml:1:1: IS036: this name is not read, so the file has no effect; rename it to `inferstack.yaml`"
+        "inferstack.yml:1:1: IS049: this name is not read, so the file has no effect; rename it to `inferstack.yaml`"
     ]
 
 

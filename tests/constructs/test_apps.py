@@ -133,7 +133,10 @@ def test_a_component_and_its_scaling_are_all_that_the_shared_endpoint_gets() -> 
 def test_alarms_for_an_endpoint_come_without_the_endpoint() -> None:
     made = written("alarms").templates["Oncall"]
     kinds = {it["Type"] for it in made["Resources"].values()}
-    assert kinds == {"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::SNS::Topic"}
+    assert kinds == {
+        *("AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Events::Rule"),
+        *("AWS::SNS::Topic", "AWS::SNS::TopicPolicy"),
+    }
 
 
 def test_the_function_may_invoke_the_endpoint_that_its_environment_names() -> None:

@@ -81,11 +81,30 @@ def test_a_reference_leads_to_the_endpoint() -> None:
         assert ours.endpoint_ref.endpoint_arn == ours.endpoint_arn
 
 
-def test_an_endpoint_of_the_app_can_be_retained() -> None:
-    made = endpoint("single")
+ROLE = "arn:aws:iam::111122223333:role/ml"
+
+
+def test_an_endpoint_of_the_app_is_retained_with_what_it_runs_on() -> None:
+    made = endpoint("single", {"execution_role": ROLE})
     made.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-    (found,) = (it for it in synthesised(made)["Resources"].values() if it["Type"] == ENDPOINT)
-    assert found["DeletionPolicy"] == "Retain"
+    kept = {it["Type"]: it for it in synthesised(made)["Resources"].values() if "DeletionPolicy" in it}
+    assert kept.keys() == {ENDPOINT, f"{ENDPOINT}Config", "AWS::SageMaker::Model"}
+    # What an update replaces would otherwise stay forever.
+    assert [name for name, it in kept.items() if "UpdateReplacePolicy" in it] == [ENDPOINT]
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "what"),
+    [("single", {}, "role"), ("components", {"execution_role": ROLE}, "inference components")],
+)
+def test_an_endpoint_is_not_retained_without_what_it_needs(
+    base: str, change: dict[str, str], what: str
+) -> None:
+    made = endpoint(base, change)
+    with pytest.raises(ValueError, match=f"would stay without its {what}; "):
+        made.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+    made.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
+    assert only(synthesised(made), ENDPOINT)
 
 
 def test_an_imported_endpoint_is_not_the_apps_to_retain() -> None:

@@ -43,6 +43,16 @@ def test_a_stack_has_the_endpoints_name_where_it_may(endpoint, stack):
     assert made(change=f"endpoint_name: '{endpoint}'").stack_name == stack
 
 
+def test_a_stack_of_a_spec_without_a_name_has_the_name_of_its_path():
+    given = spec("single").spec
+    nameless = SingleModelSpec(model=given.model, variant=given.variant)
+    stack = EndpointStack(cdk.Stage(cdk.App(), "Prod"), "Scores", spec=nameless)
+    assert stack.stack_name == stack.endpoint.cfn_endpoint.endpoint_name == "Prod-Scores-ab5bbbf8"
+    wrong = SingleModelSpec(model=given.model, variant=Variant(instance_type="ml.g5.xlarg"))
+    with pytest.raises(SpecError, match="IS104"):
+        EndpointStack(cdk.App(), "Scores", spec=wrong)
+
+
 def test_logical_ids_do_not_depend_on_the_place_in_the_app():
     stage = cdk.Stage(cdk.App(), "Prod")
     nested = EndpointStack(stage, "Elsewhere", spec=spec("single"))

@@ -1,6 +1,7 @@
 import json
 import re
 import tempfile
+from pathlib import Path
 
 import aws_cdk as cdk
 import jsii
@@ -8,22 +9,28 @@ import msgspec
 import pytest
 import yaml
 from aws_cdk import (
+    aws_applicationautoscaling as scaling,
     aws_cloudwatch_actions as actions,
     aws_ec2 as ec2,
+    aws_ecr_assets as ecr_assets,
+    aws_events as events,
+    aws_events_targets as targets,
     aws_iam as iam,
     aws_kms as kms,
     aws_s3 as s3,
+    aws_s3_assets as s3_assets,
     aws_sagemaker as sagemaker,
     aws_sns as sns,
 )
 from support.cdk import endpoint, spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only
 
-from inferstack.check.load import parse_spec
-from inferstack.constructs import EndpointAlarms, InferenceEndpoint
+from inferstack import constructs
+from inferstack.check.load import load_spec, parse_spec
+from inferstack.constructs import EndpointAlarms, InferenceEndpoint, vpc_config
 from inferstack.format.alarms import Alarms
 from inferstack.format.endpoint import EndpointConfig
-from inferstack.format.kinds import Environment, SingleModelSpec
+from inferstack.format.kinds import Environment, ExecutionRole, SingleModelSpec
 from inferstack.format.model import Model, VpcConfig
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
@@ -760,11 +767,127 @@ def test_a_construct_where_a_text_is_wanted_is_told_which_of_its_texts():
         "key_arn": kms.Key(here, "Key"),
         "subnet_id": vpc.public_subnets[0],
         "security_group_id": ec2.SecurityGroup(here, "Group", vpc=vpc),
-        "bucket_name": s3.Bucket(here, "Bucket"),
+        "s3_object_url": s3_assets.Asset(here, "Asset", path=str(Path(__file__).parent)),
+        "subnet_ids": vpc.select_subnets(),
     }
     with pytest.raises(SpecError) as found:
         parse_spec({"tags": given})
     assert {it.path[-1]: it.fix for it in found.value.problems} == {it: f"pass its `{it}`" for it in given}
+
+
+def test_a_bucket_is_no_url_and_a_vpc_is_several_subnets(tmp_path):
+    here = stack()
+    (tmp_path / "Dockerfile").write_text("FROM scratch\n", "utf-8")
+    given = {
+        "Bucket": (s3.Bucket(here, "Bucket"), "`s3_url_for_object(…)` for a URL"),
+        "Vpc": (ec2.Vpc(here, "Vpc"), "`select_subnets(…).subnet_ids`"),
+        "DockerImageAsset": (
+            ecr_assets.DockerImageAsset(here, "Image", directory=str(tmp_path)),
+            "`image_uri`",
+        ),
+    }
+    assert_told_what_to_pass(given)
+
+
+def test_a_role_in_a_spec_belongs_to_the_construct():
+    with pytest.raises(SpecError) as found:
+        spec("single", {"execution_role": own_role(stack())})
+    (problem,) = found.value.problems
+    assert problem.fix == "leave it out, and pass the role itself to the construct: `role=…`"
+
+
+def test_a_construct_in_a_spec_of_the_classes_is_a_problem_like_in_data():
+    here = stack()
+    model = Model(image=IMAGE, model_data_url=s3.Bucket(here, "Bucket"))
+    alarms = Alarms(actions=[sns.Topic(here, "Topic")])
+    with pytest.raises(SpecError) as found:
+        InferenceEndpoint(here, "Net", spec=python_spec(model=model, alarms=alarms))
+    assert [(it.code, it.path) for it in found.value.problems] == [
+        ("IS021", ("alarms", "actions", 0)),
+        ("IS021", ("model", "model_data_url")),
+    ]
+
+
+def test_the_name_of_a_bucket_is_no_url():
+    here = stack()
+    bucket = s3.Bucket(here, "Bucket")
+    for wrong in (bucket.bucket_name, bucket.bucket_arn, f"{bucket.bucket_name}/model.tar.gz"):
+        with pytest.raises(SpecError, match=r"model_data_url: IS116: .*`s3_url_for_object\(…\)`"):
+            InferenceEndpoint(here, "Net", spec=python_spec(model=Model(image=IMAGE, model_data_url=wrong)))
+    param = cdk.CfnParameter(here, "Url")
+    InferenceEndpoint(
+        here, "Net", spec=python_spec(model=Model(image=IMAGE, model_data_url=param.value_as_string))
+    )
+
+
+def decrypts(of):
+    found = [it["PolicyDocument"]["Statement"] for it in of_type(of, "AWS::IAM::ManagedPolicy").values()]
+    return [it["Resource"] for statements in found for it in statements if it["Sid"] == "DecryptFiles"]
+
+
+def test_the_key_of_a_bucket_is_used_with_its_files():
+    here = stack()
+    key = kms.Key(here, "Key")
+    url = s3.Bucket(here, "Bucket", encryption_key=key).s3_url_for_object("model.tar.gz")
+    made = python_spec(model=Model(image=IMAGE, model_data_url=url))
+    InferenceEndpoint(here, "Net", spec=made)
+    assert decrypts(template(here)) == [[here.resolve(key.key_arn)]]
+
+
+def test_the_key_of_a_bucket_is_named_once_and_not_for_another_role():
+    here = stack()
+    key = kms.Key(here, "Key")
+    url = s3.Bucket(here, "Bucket", encryption_key=key).s3_url_for_object("model.tar.gz")
+    model = Model(image=IMAGE, model_data_url=url)
+    named = python_spec(model=model, execution_role=ExecutionRole(kms_key_arns=[key.key_arn]))
+    InferenceEndpoint(here, "Net", spec=named)
+    assert decrypts(template(here)) == [[here.resolve(key.key_arn)]]
+    there = stack()
+    url = s3.Bucket(there, "Bucket", encryption_key=kms.Key(there, "Key")).s3_url_for_object("model.tar.gz")
+    mine = python_spec(model=Model(image=IMAGE, model_data_url=url))
+    InferenceEndpoint(there, "Net", spec=mine, role=own_role(there))
+    assert decrypts(template(there)) == []
+
+
+def test_a_part_makes_the_role_that_may_use_the_buckets_key():
+    here = stack()
+    key = kms.Key(here, "Key")
+    url = s3.Bucket(here, "Bucket", encryption_key=key).s3_url_for_object("model.tar.gz")
+    made = python_spec(model=Model(image=IMAGE, model_data_url=url))
+    part = constructs.ExecutionRole(here, "Role", spec=made)
+    InferenceEndpoint(here, "Net", spec=made, role=part.role)
+    assert decrypts(template(here)) == [[here.resolve(key.key_arn)]]
+
+
+def test_a_vpc_of_the_app_is_a_block_of_the_spec():
+    here = stack()
+    vpc = ec2.Vpc(here, "Vpc", max_azs=2, nat_gateways=1)
+    group = ec2.SecurityGroup(here, "Group", vpc=vpc)
+    private = vpc_config(vpc, security_groups=[group])
+    assert private.subnets == tuple(it.subnet_id for it in vpc.private_subnets)
+    public = vpc_config(
+        vpc,
+        security_groups=[group],
+        vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC),
+    )
+    assert public.subnets == tuple(it.subnet_id for it in vpc.public_subnets)
+    made = InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": private}}))
+    assert made.connections.security_groups == [group]
+
+
+def test_data_may_hold_blocks_made_of_the_classes():
+    network = VpcConfig(subnets=["subnet-12345678", "subnet-87654321"], security_group_ids=("sg-12345678",))
+    made = spec("single", {"model": {"vpc_config": network}})
+    assert made.spec == spec("single", {"model": {"vpc_config": msgspec.to_builtins(network)}}).spec
+
+
+def test_stages_of_a_spec_made_of_the_classes_take_a_choice():
+    typed = python_spec(stages={"prod": {"variant": {"initial_instance_count": 5}}})
+    with pytest.raises(SpecError, match=r"stages: IS036: .*pass `parse_spec\(spec, stage=…\)`"):
+        InferenceEndpoint(stack(), "Net", spec=typed)
+    made = InferenceEndpoint(stack(), "Net", spec=parse_spec(typed, stage="prod"))
+    config = only(synthesised(made), "AWS::SageMaker::EndpointConfig")
+    assert config["ProductionVariants"][0]["InitialInstanceCount"] == 5
 
 
 def test_an_image_needs_a_tag_and_a_time_is_a_number():
@@ -837,3 +960,172 @@ def test_a_number_in_a_spec_made_in_python_is_not_put_down_to_a_file():
 def test_a_mistake_in_a_spec_made_in_python_is_known_by_its_path():
     with pytest.raises(SpecError, match=r"^variant\.instance_type: IS104: "):
         spec("single", {"variant": {"instance_type": "ml.m5.larg"}})
+
+
+# ---------------------------------------------------------------- handles of single resources
+
+
+def test_a_model_and_the_configuration_have_names_and_l1s():
+    made = endpoint("single")
+    resolve = cdk.Stack.of(made).resolve
+    assert made.cfn_model().node.path == made.cfn_models[0].node.path
+    assert resolve(made.model_name()) == resolve(made.cfn_model().attr_model_name)
+    assert resolve(made.endpoint_config_name) == resolve(made.cfn_endpoint_config.attr_endpoint_config_name)
+    with pytest.raises(ValueError, match="makes no model of that name"):
+        made.cfn_model("other")
+
+
+def test_one_of_several_models_is_chosen_by_its_key():
+    change = {
+        "model": None,
+        "models": {
+            name: {"image": IMAGE, "model_data_url": f"s3://acme/{name}/m.tar.gz"} for name in ("Old", "New")
+        },
+        "variant": None,
+        "variants": [
+            {"variant_name": name, "model_name": name, "instance_type": "ml.g5.xlarge"}
+            | {"initial_instance_count": 2, "initial_variant_weight": 1}
+            for name in ("Old", "New")
+        ],
+    }
+    made = endpoint("single", change)
+    assert made.cfn_model("New").node.path == made.cfn_models[1].node.path
+    with pytest.raises(ValueError, match="choose one of `Old` or `New`"):
+        made.cfn_model()
+    with pytest.raises(ValueError, match="did you mean `Old`"):
+        made.model_name("Odl")
+
+
+def test_the_role_has_a_name_and_takes_statements():
+    made = endpoint("single", "execution_role: {path: /ml/}")
+    resolve = cdk.Stack.of(made).resolve
+    assert resolve(made.execution_role.role_name) == {"Ref": resolve(made.cfn_role.logical_id)}
+    read = iam.PolicyStatement(actions=["dynamodb:GetItem"], resources=["*"])
+    made.add_to_role_policy(read)
+    policy = only(synthesised(made), "AWS::IAM::Policy")
+    assert policy["PolicyDocument"]["Statement"][0]["Action"] == "dynamodb:GetItem"
+    assert policy["Roles"] == [{"Ref": resolve(made.cfn_role.logical_id)}]
+
+
+POLICIES = (
+    "autoscaling: {min_capacity: 2, max_capacity: 8, policies: [{metric: CPUUtilization, target_value: 50}]}"
+)
+
+
+def test_the_app_adds_policies_to_what_the_spec_scales():
+    made = endpoint("single", POLICIES)
+    target = made.scalable_target()
+    assert made.scalable_target(variant_name="AllTraffic") is target
+    scaling.TargetTrackingScalingPolicy(
+        made.stack,
+        "Own",
+        scaling_target=target,
+        target_value=0.7,
+        custom_metric=made.metric("GPUUtilization"),
+    )
+    result = synthesised(made)
+    (logical_id,) = of_type(result, "AWS::ApplicationAutoScaling::ScalableTarget")
+    policies = of_type(result, "AWS::ApplicationAutoScaling::ScalingPolicy").values()
+    assert [it["ScalingTargetId"] for it in policies] == [{"Ref": logical_id}] * 2
+
+
+def test_what_scales_is_chosen_by_name():
+    component = {**BASE_COMPONENT, "autoscaling": {"min_capacity": 1, "max_capacity": 2}}
+    policy = {"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}
+    component["autoscaling"]["policies"] = [policy]
+    made = endpoint("components", {"inference_components": {"chat": component, "code": component}})
+    ids = [made.scalable_target(inference_component=name).scalable_target_id for name in ("chat", "code")]
+    resolve = cdk.Stack.of(made).resolve
+    assert [resolve(it) for it in ids] == [
+        {"Ref": resolve(it.logical_id)} for it in made.cfn_scalable_targets
+    ]
+    several = "scales several parts; choose one of inference_component='chat' or inference_component='code'"
+    with pytest.raises(ValueError, match=several):
+        made.scalable_target()
+    with pytest.raises(ValueError, match="scales no such part; choose one of"):
+        made.scalable_target(variant_name="AllTraffic")
+    with pytest.raises(
+        ValueError, match="the spec of one scales no such part; add `autoscaling` to the spec"
+    ):
+        endpoint("single").scalable_target()
+
+
+@pytest.mark.parametrize("imports", [False, True])
+def test_a_rule_follows_the_state_of_the_endpoint(imports):
+    here = stack()
+    made = InferenceEndpoint(here, "Net", spec=spec("single"))
+    if imports:
+        made = InferenceEndpoint.from_endpoint_name(here, "Imported", "one")
+    topic = sns.Topic(here, "Topic")
+    made.on_state_change(
+        "Failed",
+        target=targets.SnsTopic(topic),
+        event_pattern=events.EventPattern(detail={"EndpointStatus": ["FAILED"]}),
+    )
+    rule = only(template(here), "AWS::Events::Rule")
+    assert rule["EventPattern"] == {
+        "source": ["aws.sagemaker"],
+        "detail-type": ["SageMaker Endpoint State Change"],
+        "detail": {"EndpointName": ["one"], "EndpointStatus": ["FAILED"]},
+    }
+    assert rule["Targets"][0]["Arn"] == here.resolve(topic.topic_arn)
+
+
+@pytest.mark.parametrize(("account", "warns"), [("111122223333", False), ("444455556666", True)])
+def test_a_grant_to_a_role_of_another_account_has_no_effect(account, warns):
+    made = endpoint("single")
+    role = iam.Role.from_role_arn(made.stack, "Caller", f"arn:aws:iam::{account}:role/web")
+    made.grant_invoke(role)
+    assert ("IS117: " in str([it.data for it in made.node.metadata])) == warns
+
+
+# ---------------------------------------------------------------- without a name
+
+
+def nameless(**change):
+    data = {**merged(yaml.safe_load(BASES["single"]), change)}
+    del data["endpoint_name"]
+    return data
+
+
+def name_in(scope, construct_id, of):
+    return InferenceEndpoint(scope, construct_id, spec=of).cfn_endpoint.endpoint_name
+
+
+TYPED = SingleModelSpec(
+    model=Model(image=IMAGE, model_data_url="s3://acme/one/model.tar.gz"),
+    variant=Variant(instance_type="ml.g5.xlarge", initial_instance_count=2),
+)
+
+
+def test_a_name_that_is_left_out_follows_from_the_path():
+    # Another name here would replace the endpoints of everyone who leaves it out.
+    assert name_in(stack(), "Net", parse_spec(nameless())) == "Stack-Net-443b93ec"
+    assert name_in(stack(), "Net", TYPED) == "Stack-Net-443b93ec"
+
+
+@pytest.mark.parametrize("construct_id", ["n" * 100, "a_b.c", "Net" + "-" * 60, "1"])
+def test_a_name_from_a_path_is_one_that_aws_accepts(construct_id):
+    name = name_in(stack(), construct_id, TYPED)
+    assert re.fullmatch("[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}", name)
+    assert name_in(stack(), construct_id + "x", TYPED) != name
+
+
+def test_a_spec_without_a_name_is_checked_as_any_other():
+    with pytest.raises(SpecError, match="IS104"):
+        parse_spec(nameless(variant={"instance_type": "ml.g5.xlarg"}))
+    two = stack()
+    names = {name_in(two, construct_id, TYPED) for construct_id in ("One", "Two")}
+    assert len(names) == 2
+
+
+def test_a_part_needs_the_name_of_the_endpoint():
+    with pytest.raises(SpecError, match=r"IS102: .*write `endpoint_name`"):
+        EndpointAlarms(stack(), "Alarms", spec=parse_spec(nameless()))
+
+
+def test_a_file_must_name_its_endpoint(tmp_path):
+    file = tmp_path / "net.yaml"
+    file.write_text(yaml.safe_dump(nameless()), "utf-8")
+    with pytest.raises(SpecError, match=r"IS102: .*`endpoint_name`"):
+        load_spec(file)

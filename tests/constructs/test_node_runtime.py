@@ -99,3 +99,21 @@ def test_an_app_without_node_ends_in_one_line():
         'JSII_NODE is "/nope", which is not a program; name one, or unset it\n',
         1,
     )
+
+
+def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_node_for_an_app_that_imports_cdk_first_can_be_asked_for(tmp_path):
+    # isort puts `aws_cdk` first, and by then no module of ours has run.
+    bare = {key: it for key, it in os.environ.items() if key != "JSII_NODE"} | {"PATH": str(tmp_path)}
+    app = "import aws_cdk, inferstack.constructs; print(aws_cdk.App().node.path)"
+    chosen = run(dict(os.environ), "-m", "inferstack.node_runtime").stdout.strip()
+    assert run(bare | {"JSII_NODE": chosen}, "-c", app).returncode == 0
+    missing = run(dict(os.environ) | {"JSII_NODE": "/nope"}, "-m", "inferstack.node_runtime")
+    assert (missing.stderr, missing.returncode) == (
+        'JSII_NODE is "/nope", which is not a program; name one, or unset it\n',
+        1,
+    )

@@ -80,17 +80,36 @@ BY_POSITION = (
 )
 
 
+# What CDK's class has for templates that users write.
+OF_TEMPLATES = (
+    "get_condition",
+    "get_hook",
+    "get_mapping",
+    "get_nested_stack",
+    "get_rule",
+    "load_nested_stack",
+)
+INHERITED = (
+    "from inferstack.constructs import InferenceEndpoint\n"
+    "def ask(made: InferenceEndpoint) -> None:\n"
+    '    made.get_resource("Model"), made.get_parameter("Release"), made.get_output("EndpointName")\n'
+    f"    {', '.join(f'made.{name}' for name in OF_TEMPLATES)}\n"
+)
+
+
 @pytest.fixture(scope="module")
 def diagnosed(programs: list[Path]) -> dict[str, list[str]]:
     """Of the programs, and of one that is wrong: to read CDK's types takes longer than all of them."""
     folder = programs[0].parent
     wrong = folder / "by_position.py"
     wrong.write_text(BY_POSITION, "utf-8")
-    return pyright(folder, *programs, wrong)
+    inherited = folder / "inherited.py"
+    inherited.write_text(INHERITED, "utf-8")
+    return pyright(folder, *programs, wrong, inherited)
 
 
 def test_pyright_takes_what_users_write(diagnosed: dict[str, list[str]]) -> None:
-    assert diagnosed.keys() <= {"by_position.py"}
+    assert diagnosed.keys() <= {"by_position.py", "inherited.py"}
 
 
 def test_a_spec_by_position_is_refused_by_type_checkers(diagnosed: dict[str, list[str]]) -> None:
@@ -99,3 +118,11 @@ def test_a_spec_by_position_is_refused_by_type_checkers(diagnosed: dict[str, lis
     assert len(found) >= 3
     assert any("positional" in message for message in found)
     assert any('"spec"' in message for message in found)
+
+
+def test_an_editor_offers_nothing_that_is_about_a_template(diagnosed: dict[str, list[str]]) -> None:
+    found = [message for message in diagnosed["inherited.py"] if "Cannot access attribute" in message]
+    assert [name for name in OF_TEMPLATES if any(f'"{name}"' in message for message in found)] == [
+        *OF_TEMPLATES
+    ]
+    assert len(found) == len(OF_TEMPLATES)

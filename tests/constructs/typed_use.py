@@ -8,7 +8,8 @@ from aws_cdk import (
     aws_sagemaker as sagemaker,
 )
 
-from inferstack.constructs import ExecutionRole, IInferenceEndpoint, InferenceEndpoint
+from inferstack.constructs import ExecutionRole, IInferenceEndpoint, InferenceEndpoint, vpc_config
+from inferstack.format import Alarms, Model, SingleModelSpec, Variant
 
 
 def grants(
@@ -27,3 +28,18 @@ def fronts(made: InferenceEndpoint, imported: IInferenceEndpoint) -> tuple[sagem
     apigateway.SagemakerIntegration(made)
     apigateway.SagemakerIntegration(imported)
     return made, imported
+
+
+def spec(
+    vpc: ec2.Vpc, imported: ec2.IVpc, group: ec2.SecurityGroup
+) -> tuple[SingleModelSpec, SingleModelSpec]:
+    """Lists or tuples, with a name or without, in a network of either sort."""
+    variant = Variant(instance_type="ml.m5.large", initial_instance_count=2)
+    made = Model(image="net:1", vpc_config=vpc_config(vpc, security_groups=[group]))
+    other = Model(image="net:1", vpc_config=vpc_config(imported, security_groups=(group,)))
+    return (
+        SingleModelSpec(
+            model=made, variant=variant, alarms=Alarms(actions=["arn:aws:sns:us-east-1:1:oncall"])
+        ),
+        SingleModelSpec(endpoint_name="net", model=other, variants=(variant,)),
+    )

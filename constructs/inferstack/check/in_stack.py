@@ -4,6 +4,8 @@ Each step gives the changed spec and refuses what contradicts it. None applies t
 taken all the steps does so once, with :func:`inferstack.check.load.ruled`.
 """
 
+import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +14,16 @@ from msgspec.structs import replace
 
 from inferstack.check.load import LoadedSpec, with_region
 from inferstack.check.references import reference_problems
+from inferstack.check.structure import MISSING_KEY
 from inferstack.check.structure.report import structure_problems
-from inferstack.format.kinds import ExecutionRole, ModelSpec, Spec
+from inferstack.format.kinds import LONGEST_HOSTING_NAME, ExecutionRole, ModelSpec, Spec
 from inferstack.problems import SpecError
 from inferstack.problems.file_codes import NOT_ALONE, OTHER_PLACE, OTHER_ROLE
 from inferstack.source.document import Document
 from inferstack.source.stages import overridden
 from inferstack.texts.placeholders import without_tokens
+
+_DIGITS = 8
 
 
 def in_place(loaded: LoadedSpec, account: str | None, region: str | None) -> LoadedSpec:
@@ -55,6 +60,26 @@ def under_role(loaded: LoadedSpec, role_arn: str, made_of: ExecutionRole | None)
         raise SpecError([loaded.document.problem(("execution_role",), OTHER_ROLE, message, fix)])
     document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
     return replace(loaded, spec=replace(loaded.spec, execution_role=role_arn), document=document)
+
+
+def named_after(loaded: LoadedSpec, path: str | None) -> LoadedSpec:
+    """The spec with a name that follows from the path of the construct that makes the endpoint; None means
+    that another construct makes it. The end of a path says the most, and a hash keeps similar paths apart.
+
+    Raises:
+        SpecError: when another construct makes it.
+    """
+    if path is None:
+        message, fix = (
+            "the endpoint's name is missing",
+            "write `endpoint_name`: another construct makes the endpoint",
+        )
+        raise SpecError([loaded.document.problem((), MISSING_KEY, message, fix)])
+    digest = hashlib.sha256(path.encode()).hexdigest()[:_DIGITS]
+    words = re.sub("[^A-Za-z0-9]+", "-", path)[-(LONGEST_HOSTING_NAME - _DIGITS - 1) :].strip("-")
+    name = f"{words}-{digest}" if words else digest
+    document = overridden(loaded.document, {"endpoint_name": name}, loaded.stage)
+    return replace(loaded, spec=replace(loaded.spec, endpoint_name=name), document=document)
 
 
 def refuse_exports(loaded: LoadedSpec) -> None:

@@ -31,11 +31,12 @@ from inferstack.check.rules.asking import rule_problems
 from inferstack.check.structure import UNKNOWN_KEY
 from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
-from inferstack.format.kinds import Environment, ModelSpec, Spec
+from inferstack.format.kinds import NAMELESS, Environment, ModelSpec, Spec
 from inferstack.problems import Problem, Severity, SpecError, SpecPath, in_file_order
+from inferstack.problems.file_codes import STAGES_IDLE
 from inferstack.problems.words import few_suggestions, listed
 from inferstack.source.document import Document
-from inferstack.source.stages import at_stage, overridden, stage_names, uses_stage
+from inferstack.source.stages import STAGES, at_stage, overridden, stage_names, uses_stage
 
 
 class LoadedSpec(msgspec.Struct, frozen=True):
@@ -84,13 +85,13 @@ def load_spec(
 
 
 @few_suggestions()
-def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
-    """Makes a spec from data in the form of a YAML spec.
+def parse_spec(data: Mapping[str, Any] | ModelSpec, *, stage: str | None = None) -> LoadedSpec:
+    """Makes a spec from data in the form of a YAML spec, or from the classes of the format.
 
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return _load(at_stage(Document.from_data(data), stage), stage, None, NO_LOCK)
+    return _load(_named(at_stage(Document.from_data(data), stage)), stage, None, NO_LOCK)
 
 
 def checked(spec: ModelSpec) -> LoadedSpec:
@@ -110,12 +111,23 @@ def structured(spec: ModelSpec) -> LoadedSpec:
     Raises:
         SpecError: with every error found, when there is any.
     """
-    document = Document.from_data(msgspec.to_builtins(spec))
+    document = Document.from_data(spec)
+    if STAGES in document.data:
+        message = "constructs choose no stage, so that `stages` would have no effect"
+        fix = "pass `parse_spec(spec, stage=…)`, or remove `stages`"
+        raise SpecError([document.problem((STAGES,), STAGES_IDLE, message, fix, key=True)])
+    document = _named(at_stage(document, None))
     typed, of_traffic = with_traffic(_typed(document, NO_LOCK), document)
     pinned = with_pins_applied(typed, document, None, NO_LOCK)
     if pinned.problems or of_traffic:
         raise SpecError([*pinned.problems, *of_traffic])
     return LoadedSpec(pinned.spec, pinned.document, None)
+
+
+def _named(document: Document) -> Document:
+    """A document made in Python, which may leave the endpoint's name to the construct that takes it."""
+    left_out = "endpoint_name" not in document.data
+    return overridden(document, {"endpoint_name": NAMELESS}, None) if left_out else document
 
 
 @few_suggestions()

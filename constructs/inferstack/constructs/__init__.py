@@ -13,6 +13,7 @@ select_node()
 
 from inferstack.constructs.inference_endpoint import InferenceEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint, MetricOptions
+from inferstack.constructs.network import vpc_config
 from inferstack.constructs.parts import (
     EndpointAlarms,
     EndpointAutoscaling,
@@ -30,4 +31,5 @@ __all__ = [
     "InferenceComponents",
     "InferenceEndpoint",
     "MetricOptions",
+    "vpc_config",
 ]

@@ -17,12 +17,15 @@ from inferstack.constructs.interface import known_component
 from inferstack.constructs.metrics import WantedMetric, alarm_id
 from inferstack.constructs.rendered import Rendered
 from inferstack.facts.composite_alarms import composite_alarms
-from inferstack.facts.walk import components
+from inferstack.facts.scaling import scaled_parts
+from inferstack.facts.walk import components, models
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.autoscaling import target_id
 from inferstack.resolve.composite_alarms import composite_id
 from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id
+from inferstack.resolve.model import model_id
 from inferstack.texts.placeholders import is_list_token
 
 
@@ -51,6 +54,21 @@ class ComponentL1s(Rendered):
     def cfn_models(self) -> Sequence[cdk.aws_sagemaker.CfnModel]:
         """The L1s of the models, in the spec's order."""
         return self._l1s(cdk.aws_sagemaker.CfnModel)
+
+    def cfn_model(self, name: str | None = None) -> cdk.aws_sagemaker.CfnModel:
+        """The L1 of a model; ``name`` is its key under `models`, if there are several.
+
+        Raises:
+            ValueError: when the construct makes no such model.
+        """
+        made = {it: model_id(it) for _, it, _ in models(self._lasting)}
+        wanted = next(iter(made)) if name is None and len(made) == 1 else name
+        if wanted not in made:
+            keys = [it for it in made if it is not None]
+            rest = f"choose one of {listed(keys)}" if keys else "it makes only one, or none"
+            hint = rest if name is None else did_you_mean_then(name, keys, rest)
+            raise ValueError(f"the spec of {self._spec.endpoint_name} makes no model of that name; {hint}")
+        return cast("cdk.aws_sagemaker.CfnModel", self._l1(made[wanted]))
 
     def cfn_inference_component(self, name: str) -> cdk.aws_sagemaker.CfnInferenceComponent:
         """The L1 of an inference component, by the name that it has in the spec.
@@ -93,6 +111,9 @@ class DashboardL1s(Rendered):
         return self._only_l1(cdk.aws_cloudwatch.CfnDashboard)
 
 
+_PARTS = ("variant_name", "inference_component")
+
+
 class ScalingL1s(Rendered):
     """L1s of autoscaling."""
 
@@ -100,6 +121,49 @@ class ScalingL1s(Rendered):
     def cfn_scalable_targets(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalableTarget]:
         """The L1s of the scalable targets: variants, then inference components."""
         return self._l1s(cdk.aws_applicationautoscaling.CfnScalableTarget)
+
+    def scalable_target(
+        self, *, variant_name: str | None = None, inference_component: str | None = None
+    ) -> cdk.aws_applicationautoscaling.IScalableTarget:
+        """What the spec scales, for policies that the app adds: `scaling_target` of CDK's policies.
+
+        Raises:
+            ValueError: when the spec scales no such part, or several and none is chosen.
+        """
+        wanted = {
+            option: self._tokens.lasting(name)
+            for option, name in zip(_PARTS, (variant_name, inference_component), strict=True)
+            if name is not None
+        }
+        made = {
+            (_PARTS[it.component is not None], it.name): (target_id(self._lasting, it), it.dimension)
+            for it in scaled_parts(self._lasting)
+        }
+        there = {part: it for part, it in made.items() if it[0] in self._types}
+        fitting = [it for part, it in there.items() if wanted.items() <= dict([part]).items()]
+        if len(fitting) != 1:
+            parts = listed([f"{option}={name!r}" for option, name in there], quote="")
+            fix = f"choose one of {parts}" if there else "add `autoscaling` to the spec"
+            many = "several parts" if fitting else "no such part"
+            raise ValueError(f"the spec of {self._spec.endpoint_name} scales {many}; {fix}")
+        return self._target_of(*fitting[0])
+
+    def _target_of(self, logical_id: str, dimension: str) -> cdk.aws_applicationautoscaling.IScalableTarget:
+        if logical_id not in self._targets:
+            self._targets[logical_id] = (
+                cdk.aws_applicationautoscaling.ScalableTarget.from_scalable_target_attributes(
+                    self,
+                    imported(logical_id),
+                    scalable_target_id=self._l1(logical_id).ref,
+                    scalable_dimension=dimension,
+                    service_namespace=dimension.partition(":")[0],
+                )
+            )
+        return self._targets[logical_id]
+
+    @cached_property
+    def _targets(self) -> dict[str, cdk.aws_applicationautoscaling.IScalableTarget]:
+        return {}
 
     @property
     def cfn_scaling_policies(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalingPolicy]:

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, cast
 
 import aws_cdk as cdk
-from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, IDependable
 
+from inferstack.constructs.include import Include
 from inferstack.constructs.names_taken import notes_on
 from inferstack.constructs.tokens import for_cdk
 from inferstack.format.base import ROLE_ARN
@@ -47,10 +47,16 @@ def routes_of(subnet_id: str) -> IDependable | None:
 
 def _of_the_app(attribute: str) -> Any:
     """The construct around the L1 that this is an attribute of; None if the app does not make it."""
+    found = reference_in(attribute)
+    return None if found is None else found.target.node.scope
+
+
+def reference_in(attribute: str) -> Any:
+    """CDK's reference to the L1 that this is an attribute of; None if the app does not make it."""
     found: Any = cdk.Tokenization.reverse_string(attribute)
     if found.length != 1 or not cdk.Reference.is_reference(found.first_token):
         return None
-    return found.first_token.target.node.scope
+    return found.first_token
 
 
 # ---------------------------------------------------------------- the bucket that a spec makes
@@ -133,7 +139,7 @@ def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:
     role.managed_policy_arns = [*(() if there is None else there), policy.managed_policy_arn]
 
 
-def named_role(scope: CfnInclude, arn: str) -> cdk.aws_iam.IRole:
+def named_role(scope: Include, arn: str) -> cdk.aws_iam.IRole:
     """The role that a spec names by its ARN."""
     # Each placeholder on its own: out of one function CDK would cut the name, and take a path for it.
     found = PLACEHOLDER.sub(_as_a_token, from_elsewhere(scope, arn))
@@ -145,7 +151,7 @@ def _as_a_token(placeholder: re.Match[str]) -> str:
     return cdk.Fn.ref(placeholder[1]) if placeholder[1] in PSEUDO_PARAMETERS else placeholder[0]
 
 
-def from_elsewhere(scope: CfnInclude, text: str) -> str:
+def from_elsewhere(scope: Include, text: str) -> str:
     """A text of a spec with CDK's tokens in place of values from elsewhere. The parameters that hold some are
     in ``scope``, where they may have other logical ids than in the plain template.
     """

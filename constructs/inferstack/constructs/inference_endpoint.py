@@ -30,7 +30,7 @@ from inferstack.constructs.rendered import AnySpec, spec_by_name, spec_in_stack
 from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.async_inference import output_config
 from inferstack.facts.publications import Publisher, publishers
-from inferstack.facts.role import needs_role
+from inferstack.facts.role import makes_role, needs_role
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
 from inferstack.format.logical_ids import ENDPOINT, ENDPOINT_CONFIG
 from inferstack.format.model import VpcConfig
@@ -59,7 +59,6 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
     endpoint_ref = IInferenceEndpoint.endpoint_ref
     env = IInferenceEndpoint.env
     grant_invoke = IInferenceEndpoint.grant_invoke
-    apply_removal_policy = IInferenceEndpoint.apply_removal_policy
 
     @spec_by_name
     def __init__(
@@ -97,7 +96,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         """
         given = cast("cdk.aws_iam.IRole | None", role)
         self._given_role = given
-        made = spec_in_stack(scope, spec, given)
+        made = spec_in_stack(scope, spec, given, makes=construct_id)
         if not preserve_logical_ids:
             refuse_exports(made.loaded)
         names = free_names(scope, made.loaded, made.lasting, made.template["Resources"].keys())
@@ -240,6 +239,10 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         """The endpoint's role: it receives grants to the endpoint, such as `bucket.grant_read(endpoint)`."""
         return self.execution_role.grant_principal
 
+    def add_to_role_policy(self, statement: cdk.aws_iam.PolicyStatement) -> None:
+        """Lets the containers do what the statement says. Models are made after that."""
+        self.execution_role.add_to_principal_policy(statement)
+
     @property
     def connections(self) -> cdk.aws_ec2.Connections:
         """The security groups that the spec names under `vpc_config`.
@@ -296,6 +299,46 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         if made is None:
             raise ValueError(f"the spec of {self._spec.endpoint_name} makes no `{key}`; add it to `create`")
         return cdk.aws_sns.Topic.from_topic_arn(self, imported(topic_id(key)), made.ref)
+
+    def apply_removal_policy(self, policy: cdk.RemovalPolicy) -> None:
+        """What becomes of the endpoint when it leaves its stack. Where it stays, so do its models and its
+        configuration.
+
+        Raises:
+            ValueError: when the endpoint would stay, but not its role or its inference components.
+        """
+        if policy != cdk.RemovalPolicy.DESTROY:
+            self._keep(policy)
+        super().apply_removal_policy(policy)
+
+    def _keep(self, policy: cdk.RemovalPolicy) -> None:
+        """Keeps models and configuration, except those that an update replaces.
+
+        Each content of a policy of the role, and each version of a component, has a logical id of its own.
+        Those of earlier updates would stay, too: attached to the role, and on the instances.
+        """
+        name = self._spec.endpoint_name
+        if makes_role(self._spec):
+            fix = "give it the `role` of an `ExecutionRole` in a stack that stays, or protect its stack"
+            raise ValueError(f"the endpoint {name} would stay without its role; {fix}")
+        if any(True for _ in components(self._spec)):
+            fix = "protect its stack: `termination_protection=True`"
+            raise ValueError(f"the endpoint {name} would stay without its inference components; {fix}")
+        for needed in (self.cfn_endpoint_config, *self.cfn_models):
+            needed.apply_removal_policy(policy, apply_to_update_replace_policy=False)
+
+    @property
+    def endpoint_config_name(self) -> str:
+        """Name of the endpoint configuration, which an update replaces."""
+        return self.cfn_endpoint_config.attr_endpoint_config_name
+
+    def model_name(self, name: str | None = None) -> str:
+        """Name of a model, which an update replaces. Of several, ``name`` is the key under `models`.
+
+        Raises:
+            ValueError: when the construct makes no such model.
+        """
+        return self.cfn_model(name).attr_model_name
 
     @property
     def cfn_endpoint(self) -> cdk.aws_sagemaker.CfnEndpoint:

@@ -22,6 +22,7 @@ from inferstack.constructs.names_taken import settled
 from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.publications import Publisher
 from inferstack.format.defaults import ALARM_PERIOD
+from inferstack.problems.file_codes import NO_RIGHT
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import named_unit
 from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
@@ -146,7 +147,53 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         token = cdk.aws_iam.Grant.add_to_principal(
             grantee=grantee, actions=[CALL_WITH_TOKEN], resource_arns=["*"]
         )
+        self._warn_of_another_account(settled(grantee.grant_principal.principal_account))
         return invoke.combine(token)
+
+    def _warn_of_another_account(self, account: str | None) -> None:
+        """CDK reports success for a role of another account, to which it attaches nothing."""
+        own = settled(self.env.account)
+        if None in (account, own) or account == own:
+            return
+        message = (
+            f"the right to invoke {self._known_name()} has no effect: it is granted to the account {account}"
+        )
+        fix = (
+            "name the caller under `invokers: {role: {trusted: …}}` in the spec, and let it assume that role"
+        )
+        cdk.Annotations.of(self).add_warning_v2(NO_RIGHT, f"{NO_RIGHT}: {message}; {fix}")
+
+    def on_state_change(
+        self,
+        construct_id: str,
+        *,
+        target: cdk.aws_events.IRuleTarget | None = None,
+        description: str | None = None,
+        event_pattern: cdk.aws_events.EventPattern | None = None,
+        rule_name: str | None = None,
+    ) -> cdk.aws_events.Rule:
+        """A rule for the event that SageMaker sends when the endpoint is created, updated, has failed or is
+        deleted. ``event_pattern`` narrows it, for instance to a status: `{"EndpointStatus": ["FAILED"]}` as
+        its `detail`.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
+        """
+        targets = [] if target is None else [target]
+        rule = cdk.aws_events.Rule(
+            self,
+            construct_id,
+            description=description,
+            event_pattern=event_pattern,
+            rule_name=rule_name,
+            targets=targets,
+        )
+        # Not the name that the endpoint has once it is there: the rule also sees how it comes to be.
+        rule.add_event_pattern(
+            source=["aws.sagemaker"],
+            detail_type=["SageMaker Endpoint State Change"],
+            detail={"EndpointName": [for_cdk(self._known_name())]},
+        )
+        return rule
 
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
         """A metric that SageMaker publishes for the endpoint, by AWS's name for it.

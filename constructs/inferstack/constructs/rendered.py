@@ -15,21 +15,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import msgspec
 from aws_cdk import Annotations, Aws, CfnResource
-from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
-from inferstack.check.in_stack import filled_in, in_place, under_role, with_texts
+from inferstack.check.in_stack import filled_in, in_place, named_after, under_role, with_texts
 from inferstack.check.load import LoadedSpec, ruled, structured
+from inferstack.constructs.app_buckets import refuse_names_for_urls, with_keys_of_buckets
 from inferstack.constructs.handles import arn_of, made_of
+from inferstack.constructs.include import Include
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.tokens import Tokens, tokens_of
-from inferstack.format.kinds import ModelSpec
+from inferstack.format.kinds import NAMELESS, ModelSpec
 from inferstack.problems import IN_PYTHON, SpecError
 from inferstack.resolve.template import Template, refuse_too_large, template_of
 
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole
+    from aws_cdk.cloudformation_include import CfnInclude
 
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
@@ -88,7 +90,7 @@ class _NoLogicalId:
         raise AttributeError(_SEVERAL_IDS)
 
 
-class Rendered(CfnInclude):
+class Rendered(Include):
     """A construct whose children come out of a CloudFormation template, each under its logical id there.
 
     It is the CfnInclude itself, since a construct around it would take one more call to Node.
@@ -121,7 +123,7 @@ class Rendered(CfnInclude):
         for name in made.template.get("Mappings", ()):
             # CDK advises the user to leave out a mapping in which it sees no look-up by a token. It does not
             # count those of the template, which are functions, so here is one.
-            self.get_mapping(name).find_in_map(Aws.REGION, "Account")
+            cast("CfnInclude", self).get_mapping(name).find_in_map(Aws.REGION, "Account")
 
     if not TYPE_CHECKING:
 
@@ -178,8 +180,11 @@ def _type_name(l1: Any) -> str:
     return str(l1.CFN_RESOURCE_TYPE_NAME)
 
 
-def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> SpecInStack:
-    """The spec as it is in the scope's stack. ``role`` is the one that the app passes.
+def spec_in_stack(
+    scope: Construct, spec: AnySpec, role: "IRole | None" = None, *, makes: str | None = None
+) -> SpecInStack:
+    """The spec as it is in the scope's stack. ``role`` is the one that the app passes, ``makes`` the id of
+    the construct that makes the endpoint.
 
     The rules are applied once, after all that the stack adds; a file's spec to which it adds nothing has
     already passed them.
@@ -190,12 +195,16 @@ def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) 
         ValueError: when the role's ARN is that of something else.
     """
     given = spec if isinstance(spec, LoadedSpec) else structured(spec)
+    if given.spec.endpoint_name == NAMELESS:
+        given = named_after(given, None if makes is None else f"{scope.node.path}/{makes}")
     if role is not None:
         given = under_role(given, arn_of(role), made_of(role))
     place = place_of(scope)
     given = in_place(given, place.account, place.region)
-    tokens = tokens_of(scope, given.spec)
-    known = filled_in(given, tokens.texts)
+    refuse_names_for_urls(given)
+    granted = with_keys_of_buckets(given)
+    tokens = tokens_of(scope, granted.spec)
+    known = filled_in(granted, tokens.texts)
     loaded = known if known is spec else ruled(known)
     lasting = with_texts(loaded.spec, tokens.lasting_tokens)
     template = template_of(replace(loaded, spec=lasting))

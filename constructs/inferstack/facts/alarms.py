@@ -348,6 +348,6 @@ def foreign_alarms(spec: ModelSpec, rollback: AutoRollbackConfiguration) -> list
     return [name for name in names if name is not None and name not in own]
 
 
-def named_alarms(rollback: AutoRollbackConfiguration) -> tuple[RollbackAlarm, ...]:
+def named_alarms(rollback: AutoRollbackConfiguration) -> Sequence[RollbackAlarm]:
     """The entries of the list; none if it is `own`, which means all alarms of the spec."""
     return () if isinstance(rollback.alarms, str) else rollback.alarms

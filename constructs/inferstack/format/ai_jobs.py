@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.format.ai_workload import AiParameters, AiSecrets, AiTooling
-from inferstack.format.base import Block, RoleArn
+from inferstack.format.base import Block, Items, RoleArn
 from inferstack.format.model import VpcConfig
 
 
@@ -31,7 +31,7 @@ class AiWorkloadConfig(Block):
 
     parameters: AiParameters
     """What is sent, how often and for how long."""
-    input_data_config: tuple[AiChannel, ...] | None = None
+    input_data_config: Items[AiChannel] | None = None
     """Datasets of your own."""
     secrets: AiSecrets | None = None
     """Secrets that the tool needs."""
@@ -79,7 +79,7 @@ class AiBenchmarkJob(Block):
     """Name or ARN of a workload configuration that exists, instead of `ai_workload_config` of the spec."""
     identifier: str | None = None
     """Name of the endpoint; if left out, the spec's."""
-    inference_components: tuple[AiBenchmarkComponent, ...] | None = None
+    inference_components: Items[AiBenchmarkComponent] | None = None
     """Components to measure; if left out, all of the spec's."""
     target_container_hostname: str | None = None
     """The container to measure, of a pipeline that is invoked directly."""
@@ -107,7 +107,7 @@ class AiCapacityReservation(Block):
 
     capacity_reservation_preference: str | None = None
     """`capacity-reservations-only`."""
-    ml_reservation_arns: tuple[str, ...] | None = None
+    ml_reservation_arns: Items[str] | None = None
     """ARNs of the reservations."""
 
 
@@ -138,9 +138,9 @@ class AiAdapterSource(Block):
 
     shapes: ClassVar = ("sagemaker:AIAdapterSource",)
 
-    model_package_arns: tuple[AiAdapterPackage, ...] | None = None
+    model_package_arns: Items[AiAdapterPackage] | None = None
     """Adapters in the model registry."""
-    s3_uris: tuple[AiAdapterFiles, ...] | None = None
+    s3_uris: Items[AiAdapterFiles] | None = None
     """Adapters in S3."""
 
 
@@ -160,11 +160,11 @@ class AiRecommendationJob(Block):
 
     s3_output_location: str
     """S3 URL for the results; each job gets a folder there."""
-    constraints: Annotated[tuple[AiConstraint, ...], Meta(min_length=1)]
+    constraints: Annotated[Items[AiConstraint], Meta(min_length=1)]
     """What the recommendation is for."""
     ai_workload_config_identifier: str | None = None
     """Name or ARN of a workload configuration that exists, instead of `ai_workload_config` of the spec."""
-    instance_types: tuple[str, ...] | None = None
+    instance_types: Items[str] | None = None
     """Instance types to consider, at most three."""
     framework: str | None = None
     """What serves the model: `LMI` or `VLLM`."""

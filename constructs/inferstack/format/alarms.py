@@ -10,7 +10,7 @@ from inferstack.catalog.resource_types import (
     DASHBOARD_TYPE,
     SCALING_POLICY_TYPE,
 )
-from inferstack.format.base import Block, Number, Statistic, form
+from inferstack.format.base import Block, Items, Number, Statistic, form
 from inferstack.texts.arns import ALARM_ACTION
 
 # ---------------------------------------------------------------- what an alarm watches
@@ -52,7 +52,7 @@ class AlarmMetric(Block):
     """CloudWatch namespace that the metric is published in."""
     metric_name: str
     """Name of the metric."""
-    dimensions: tuple[MetricDimension, ...] | None = None
+    dimensions: Items[MetricDimension] | None = None
     """All dimensions that the metric is published with."""
 
 
@@ -102,11 +102,11 @@ class Watched(Block):
     """For a metric of your own, instead of `metric`: the CloudWatch namespace that it is published in."""
     metric_name: str | None = None
     """For a metric of your own: its name."""
-    dimensions: tuple[MetricDimension, ...] | None = None
+    dimensions: Items[MetricDimension] | None = None
     """For a metric of your own: all dimensions that it is published with."""
     unit: str | None = None
     """For a metric of your own: use only data that is published with this unit."""
-    metrics: Annotated[tuple[AlarmMetricDataQuery, ...], Meta(min_length=1)] | None = None
+    metrics: Annotated[Items[AlarmMetricDataQuery], Meta(min_length=1)] | None = None
     """Several metrics and an expression over them, instead of `metric` or a single metric of your own. Each
     metric has its own period and statistic."""
 
@@ -154,12 +154,12 @@ class AlarmRule(Watched, kw_only=True):
     alarm_description: str | None = None
     """Text for those who are notified: what to do, or where to read it. If left out, it says what the
     alarm watches."""
-    actions: tuple[AlarmAction, ...] | None = None
+    actions: Items[AlarmAction] | None = None
     """What this alarm notifies or triggers instead of `alarms.actions`: another topic for alarms that can
     wait until morning, or `[]` for nothing."""
-    ok_actions: tuple[AlarmAction, ...] | None = None
+    ok_actions: Items[AlarmAction] | None = None
     """What this alarm notifies or triggers instead of `alarms.ok_actions`."""
-    insufficient_data_actions: tuple[AlarmAction, ...] | None = None
+    insufficient_data_actions: Items[AlarmAction] | None = None
     """What this alarm notifies or triggers instead of `alarms.insufficient_data_actions`."""
     actions_enabled: bool | None = None
     """Whether the alarm acts, instead of `alarms.actions_enabled`."""
@@ -181,11 +181,11 @@ class CompositeAlarm(Block):
     name makes another alarm, without history."""
     alarm_description: str | None = None
     """Text for those who are notified: what to do, or where to read it."""
-    actions: tuple[AlarmAction, ...] | None = None
+    actions: Items[AlarmAction] | None = None
     """What it notifies or triggers instead of `alarms.actions`; it cannot trigger a scaling policy."""
-    ok_actions: tuple[AlarmAction, ...] | None = None
+    ok_actions: Items[AlarmAction] | None = None
     """What it notifies or triggers instead of `alarms.ok_actions`."""
-    insufficient_data_actions: tuple[AlarmAction, ...] | None = None
+    insufficient_data_actions: Items[AlarmAction] | None = None
     """What it notifies or triggers instead of `alarms.insufficient_data_actions`."""
     actions_enabled: bool | None = None
     """Whether the alarm acts, instead of `alarms.actions_enabled`."""
@@ -198,20 +198,20 @@ class Alarms(Block):
 
     defaults: bool = True
     """False leaves out the default set of alarms."""
-    actions: tuple[AlarmAction, ...] = ()
+    actions: Items[AlarmAction] = ()
     """What is notified or triggered when an alarm goes into ALARM: ARNs of SNS topics, Lambda functions,
     OpsItems (`arn:aws:ssm:us-east-1:111122223333:opsitem:2#CATEGORY=Performance`), Incident Manager response
     plans, investigation groups or scaling policies. A function must allow CloudWatch to invoke it. A rule may
     have `actions` of its own instead."""
-    ok_actions: tuple[AlarmAction, ...] = ()
+    ok_actions: Items[AlarmAction] = ()
     """What is notified or triggered when an alarm goes back to OK: ARNs as in `actions`, except OpsItems,
     incidents and investigations."""
-    insufficient_data_actions: tuple[AlarmAction, ...] = ()
+    insufficient_data_actions: Items[AlarmAction] = ()
     """What is notified or triggered when an alarm no longer has data and goes into INSUFFICIENT_DATA."""
     actions_enabled: bool | None = None
     """False mutes the alarms: they still change their states and roll back updates, but notify nobody. Alarms
     of `step_policies` go on scaling."""
-    rules: tuple[AlarmRule, ...] = ()
+    rules: Items[AlarmRule] = ()
     """Alarms of your own."""
     composite_alarms: dict[AlarmKey, CompositeAlarm] | None = None
     """Alarms on the states of other alarms, by keys that `alarm_rule` of others can name."""

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, KmsKey, form
+from inferstack.format.base import Block, Items, KmsKey, form
 
 _CONFIG = "AWS::SageMaker::EndpointConfig"
 _BUCKET = "AWS::S3::Bucket"
@@ -33,7 +33,7 @@ class AsyncNotificationConfig(Block):
     """ARN of the SNS topic for requests that succeed, unless the stack makes it."""
     error_topic: str | None = None
     """ARN of the SNS topic for requests that fail, unless the stack makes it."""
-    include_inference_response_in: tuple[str, ...] | None = None
+    include_inference_response_in: Items[str] | None = None
     """Topics whose messages contain the response itself."""
 
 

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from inferstack.catalog.resource_types import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.format.alarms import ACTION_KEYS, AlarmAction, MetricDimension, Watched
-from inferstack.format.base import Block, Number, Statistic
+from inferstack.format.base import Block, Items, Number, Statistic
 
 
 class TargetTrackingMetric(Block):
@@ -18,7 +18,7 @@ class TargetTrackingMetric(Block):
     """CloudWatch namespace that the metric is published in."""
     metric_name: str
     """Name of the metric."""
-    dimensions: tuple[MetricDimension, ...] | None = None
+    dimensions: Items[MetricDimension] | None = None
     """All dimensions that the metric is published with."""
 
 
@@ -68,11 +68,11 @@ class CustomizedMetricSpecification(Block):
     """Name of the metric."""
     statistic: str | None = None
     """`Average`, `Sum`, `Minimum`, `Maximum` or `SampleCount`."""
-    dimensions: tuple[MetricDimension, ...] | None = None
+    dimensions: Items[MetricDimension] | None = None
     """All dimensions that the metric is published with."""
     unit: str | None = None
     """Use only data that is published with this unit."""
-    metrics: tuple[TargetTrackingMetricDataQuery, ...] | None = None
+    metrics: Items[TargetTrackingMetricDataQuery] | None = None
     """Several metrics and an expression over them, instead of the keys above."""
 
 
@@ -135,7 +135,7 @@ class StepPolicy(Watched, kw_only=True):
     threshold: Number | str
     """The value that each data point is compared with, written as in an alarm rule: a latency with its unit,
     a utilization as a number or as a share."""
-    step_adjustments: Annotated[tuple[StepAdjustment, ...], Meta(min_length=1)]
+    step_adjustments: Annotated[Items[StepAdjustment], Meta(min_length=1)]
     """How capacity changes, depending on how far the metric is beyond the threshold. One step is enough."""
     adjustment_type: str
     """What `scaling_adjustment` is: `ChangeInCapacity`, `PercentChangeInCapacity` or `ExactCapacity`."""
@@ -159,12 +159,12 @@ class StepPolicy(Watched, kw_only=True):
     """With `PercentChangeInCapacity`: the smallest number of instances or copies to change by."""
     policy_name: str | None = None
     """Name of the policy; if left out, it is made from the metric. Changing it replaces the policy."""
-    actions: tuple[AlarmAction, ...] = ()
+    actions: Items[AlarmAction] = ()
     """What else is notified or triggered when the alarm goes off, besides the step: ARNs as in
     `alarms.actions`, which do not apply here."""
-    ok_actions: tuple[AlarmAction, ...] = ()
+    ok_actions: Items[AlarmAction] = ()
     """What is notified or triggered when the alarm goes back to OK."""
-    insufficient_data_actions: tuple[AlarmAction, ...] = ()
+    insufficient_data_actions: Items[AlarmAction] = ()
     """What is notified or triggered when the alarm no longer has data."""
 
 
@@ -231,17 +231,17 @@ class Autoscaling(Block):
     fleet can go to 0, so can its instances, unless `managed_instance_scaling` says otherwise."""
     max_capacity: int
     """Maximum number of instances or copies."""
-    policies: tuple[ScalingPolicy, ...] = ()
+    policies: Items[ScalingPolicy] = ()
     """Target-tracking policies. If there are several, the one that asks for the most capacity wins. A
     component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy; a step
     policy that wakes it up is none."""
-    step_policies: tuple[StepPolicy, ...] = ()
+    step_policies: Items[StepPolicy] = ()
     """Alarms that change capacity in steps, in addition to target-tracking policies or instead of them."""
     wake_up: bool | None = None
     """Whether a capacity of 0 gets a policy and alarms that start the first instance or copy when a request
     comes; if left out, it does, unless a step policy of the spec watches the same metric. Write `false` if
     something else starts it."""
-    scheduled_actions: tuple[ScheduledAction, ...] | None = None
+    scheduled_actions: Items[ScheduledAction] | None = None
     """Changes of the limits at set times."""
     suspended_state: SuspendedState | None = None
     """Which kinds of scaling are paused."""

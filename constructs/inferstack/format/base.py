@@ -7,7 +7,7 @@ its documentation: it becomes the description in the JSON Schema and in the refe
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,19 @@ from inferstack.texts.arns import KMS_KEY
 from inferstack.texts.statistic import STATISTIC
 
 Number = int | float
+
+if TYPE_CHECKING:
+    Item = TypeVar("Item")
+    # No `Sequence`: that would also take a text for a list of texts.
+    Items = list[Item] | tuple[Item, ...]
+else:
+
+    class Items:
+        """A list of a spec: once it is checked, a tuple, so that a block cannot change."""
+
+        def __class_getitem__(cls, item: object) -> object:
+            """The type of a list of these items."""
+            return tuple[item, ...]
 
 
 def form(pattern: str | None = None, *, min_length: int | None = None, max_length: int | None = None) -> Meta:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, Number, PolicyArn, form
+from inferstack.format.base import Block, Items, Number, PolicyArn, form
 from inferstack.problems import SpecPath
 
 # ---------------------------------------------------------------- where a value from elsewhere may stand
@@ -55,7 +55,7 @@ def may_be_elsewhere(path: SpecPath) -> bool:
     return any(_fits(keys[-len(end) :], end) for end in _ENDS)
 
 
-def _fits(keys: list[str], end: tuple[str, ...]) -> bool:
+def _fits(keys: list[str], end: Items[str]) -> bool:
     return len(keys) == len(end) and all(wanted in (key, "*") for key, wanted in zip(keys, end, strict=True))
 
 
@@ -96,7 +96,7 @@ class StackParameter(Block):
     """The value if none is given; of a type that begins with `AWS::SSM`, the name in the Parameter Store."""
     description: Annotated[str, form(max_length=4000)] | None = None
     """What the value is for, as the console and `aws cloudformation` show it."""
-    allowed_values: tuple[Number | str, ...] | None = None
+    allowed_values: Items[Number | str] | None = None
     """The values that CloudFormation accepts."""
     allowed_pattern: str | None = None
     """A regular expression that a text, or each entry of a CommaDelimitedList, must match as a whole."""
@@ -153,7 +153,7 @@ class InvokerRole(Block):
     shapes: ClassVar = ("AWS::IAM::Role",)
     aws_keys: ClassVar = {"path": ("iam:CreatePolicyRequest", "path")}
 
-    trusted: Annotated[tuple[Principal, ...], Meta(min_length=1)]
+    trusted: Annotated[Items[Principal], Meta(min_length=1)]
     """Who may assume the role: services such as `lambda.amazonaws.com`, accounts, or ARNs of roles."""
     role_name: RoleName | None = None
     """Name of the role. Without one, CloudFormation makes one up."""
@@ -172,7 +172,7 @@ class Invokers(Block):
     """Name of the policy. Without one, CloudFormation makes one up."""
     path: str | None = None
     """IAM path of the policy."""
-    roles: tuple[RoleName, ...] = ()
+    roles: Items[RoleName] = ()
     """Names of existing roles of the account that get the policy."""
     role: InvokerRole | None = None
     """A new role with the policy."""

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.format.async_inference import AsyncInferenceConfig
-from inferstack.format.base import Block, KmsKey, Tags
+from inferstack.format.base import Block, Items, KmsKey, Tags
 from inferstack.format.model import VpcConfig
 
 # ---------------------------------------------------------------- AWS::SageMaker::Endpoint
@@ -38,7 +38,7 @@ class AutoRollbackConfiguration(Block):
 
     shapes: ClassVar = (f"{_ENDPOINT}.AutoRollbackConfig",)
 
-    alarms: tuple[RollbackAlarm, ...] | OwnAlarms
+    alarms: Items[RollbackAlarm] | OwnAlarms
     """Alarms that roll the update back as soon as one of them is in ALARM. Write `own` for all alarms of
     this spec, or a list with `{metric}` for some of those and `{alarm_name}` for existing alarms. Alarms of
     a shadow variant roll nothing back. Alarms only count while the update waits, and it only waits with an
@@ -132,7 +132,7 @@ class Endpoint(Block):
     retain_all_variant_properties: bool | None = None
     """True keeps instance counts and weights across updates. It is the default if anything scales, since an
     update would otherwise reset the count to `initial_instance_count`."""
-    exclude_retained_variant_properties: tuple[VariantProperty, ...] | None = None
+    exclude_retained_variant_properties: Items[VariantProperty] | None = None
     """With `retain_all_variant_properties`: the properties that an update resets all the same. If neither
     key is written and retaining is the default, the weights of variants that share the traffic are reset to
     the spec's."""
@@ -161,9 +161,9 @@ class CaptureContentTypeHeader(Block):
 
     shapes: ClassVar = (f"{_CONFIG}.CaptureContentTypeHeader",)
 
-    csv_content_types: tuple[str, ...] | None = None
+    csv_content_types: Items[str] | None = None
     """Content types to treat as CSV."""
-    json_content_types: tuple[str, ...] | None = None
+    json_content_types: Items[str] | None = None
     """Content types to treat as JSON."""
 
 
@@ -176,7 +176,7 @@ class DataCaptureConfig(Block):
     """S3 prefix that receives the copies."""
     initial_sampling_percentage: int
     """Percentage of requests to copy; 0 copies none."""
-    capture_options: tuple[CaptureOption, ...]
+    capture_options: Items[CaptureOption]
     """Whether to copy requests, responses or both."""
     enable_capture: bool | None = None
     """False keeps the configuration but copies nothing."""
@@ -193,15 +193,15 @@ class ClarifyInferenceConfig(Block):
 
     content_template: str | None = None
     """Template of a JSON Lines record."""
-    feature_headers: tuple[str, ...] | None = None
+    feature_headers: Items[str] | None = None
     """Names of the features."""
-    feature_types: tuple[str, ...] | None = None
+    feature_types: Items[str] | None = None
     """Type of each feature, in order: `numerical`, `categorical` or `text`."""
     features_attribute: str | None = None
     """Where the features are in a JSON record, as a JMESPath expression."""
     label_attribute: str | None = None
     """Where the label is in a JSON response, as a JMESPath expression."""
-    label_headers: tuple[str, ...] | None = None
+    label_headers: Items[str] | None = None
     """Names of the labels."""
     label_index: int | None = None
     """Column of the label in a CSV response, counted from 0."""

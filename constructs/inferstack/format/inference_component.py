@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from inferstack.catalog.resource_types import COMPONENT_TYPE
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, Number, Tags
+from inferstack.format.base import Block, Items, Number, Tags
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.model import FrameworkImage, Triton
 
@@ -25,7 +25,7 @@ class ContainerMetricsConfig(Block):
 
     shapes: ClassVar = (f"{COMPONENT_TYPE}.ContainerMetricsConfig",)
 
-    metrics_endpoints: tuple[MetricsEndpoint, ...]
+    metrics_endpoints: Items[MetricsEndpoint]
     """The paths at which the metrics are read."""
 
 
@@ -201,7 +201,7 @@ class InferenceComponent(Block):
 
     specification: ComponentSpecification | None = None
     """What the component runs, the same on every instance type."""
-    specifications: tuple[ComponentSpecificationForInstanceType, ...] | None = None
+    specifications: Items[ComponentSpecificationForInstanceType] | None = None
     """What the component runs on each of 2 to 5 instance types, instead of `specification`."""
     runtime_config: ComponentRuntimeConfig | None = None
     """How many copies to start with. The default is not for adapters, which run on their base's copies."""

@@ -8,7 +8,7 @@ from msgspec import Meta
 from inferstack.format.ai_jobs import AiBenchmarkJob, AiRecommendationJob, AiWorkloadConfig
 from inferstack.format.alarms import Alarms, Dashboard
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, PolicyArn, RoleArn, Tags, form
+from inferstack.format.base import Block, Items, PolicyArn, RoleArn, Tags, form
 from inferstack.format.elsewhere import Exports, Invokers, ParameterName, StackParameter
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
@@ -30,11 +30,11 @@ ResourceArn = Annotated[str, form(r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws
 class PolicyStatement(Block):
     """One more statement that allows something, written as in an IAM policy."""
 
-    action: tuple[Action, ...]
+    action: Items[Action]
     """Actions to allow, such as `dynamodb:GetItem`."""
-    resource: tuple[ResourceArn, ...]
+    resource: Items[ResourceArn]
     """ARNs of the resources that the actions are allowed on."""
-    condition: dict[str, dict[str, str | tuple[str, ...]]] | None = None
+    condition: dict[str, dict[str, str | Items[str]]] | None = None
     """Conditions, as in IAM: operator, then condition key, then value."""
     sid: Annotated[str, form(r"^[A-Za-z0-9]+$")] | None = None
     """Name (Sid) of the statement."""
@@ -48,11 +48,11 @@ class ExecutionRole(Block):
     # The role's policies get the same path, and a policy's path allows fewer characters than a role's.
     aws_keys: ClassVar = {"path": ("iam:CreatePolicyRequest", "path")}
 
-    statements: tuple[PolicyStatement, ...] = ()
+    statements: Items[PolicyStatement] = ()
     """Permissions that the code in the container needs."""
-    managed_policy_arns: tuple[PolicyArn, ...] = ()
+    managed_policy_arns: Items[PolicyArn] = ()
     """ARNs of further managed policies to attach to the role."""
-    kms_key_arns: tuple[KeyArn, ...] = ()
+    kms_key_arns: Items[KeyArn] = ()
     """ARNs of the KMS keys that encrypt the model files; the role may then read those files."""
     subnet_owner_id: AccountId | None = None
     """Account that owns the subnets of `vpc_config`, if it shares them with yours (AWS RAM): twelve digits,
@@ -69,6 +69,8 @@ class ExecutionRole(Block):
 # endpoint's name 64 characters, the API only 63.
 HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
 HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
+NAMELESS = "${Token[EndpointName]}"
+"""The name of an endpoint until a construct is made of it: in Python, a spec may leave the name out."""
 WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
 
 
@@ -93,14 +95,14 @@ class Ignore(Block):
 class ModelSpec(Block):
     """What every kind of spec has."""
 
-    endpoint_name: HostingName
+    endpoint_name: HostingName = NAMELESS
     """Name of the endpoint that clients invoke. Changing it creates a new endpoint."""
     models: Mapping[HostingName, Model] | None = None
     """Models by name, for variants with different models; a variant names its own with `model_name`."""
     variant: Variant | None = None
     """The fleet of instances (or serverless capacity) behind the endpoint. One of `variant` and `variants`
     is required."""
-    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    variants: Annotated[Items[Variant], Meta(min_length=1)] | None = None
     """Several fleets that share the traffic by weight, instead of `variant`."""
     autoscaling: Autoscaling | None = None
     """Autoscaling of the variant, if there is only one."""
@@ -139,7 +141,7 @@ class ModelSpec(Block):
     """A benchmark of the deployed language model: `inferstack recommend` runs it."""
     ai_recommendation_job: AiRecommendationJob | None = None
     """A job that finds instance type and settings for a language model: `inferstack recommend` runs it."""
-    ignore: tuple[WarningCode | Ignore, ...] = ()
+    ignore: Items[WarningCode | Ignore] = ()
     """Warnings to turn off because they do not apply to this spec: codes, or `{code, reason}`."""
     stages: dict[str, dict[str, Any]] | None = None
     """Overrides by stage name. The chosen stage's are merged deeply into the spec before anything else reads
@@ -162,7 +164,7 @@ class ModelSpec(Block):
         return None if self.env is None else self.env.region
 
     @property
-    def ignored_codes(self) -> tuple[str, ...]:
+    def ignored_codes(self) -> Items[str]:
         """The codes under `ignore`, in order."""
         return tuple(entry.code if isinstance(entry, Ignore) else entry for entry in self.ignore)
 
@@ -173,7 +175,7 @@ class ModelBackedSpec(ModelSpec):
     model: Model | None = None
     """The model that the endpoint hosts. One of `model` and `models` is required, unless the variants name
     existing models."""
-    shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    shadow_variants: Annotated[Items[Variant], Meta(min_length=1)] | None = None
     """A fleet that receives copies of the requests, for trying out a change; its responses are discarded."""
 
 
@@ -206,7 +208,7 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     """SageMaker models by name, for components that use one (`specification.model_name`) because a
     `container` block cannot express it: uncompressed files (`model_data_source`), model packages, private
     registries."""
-    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    variants: Annotated[Items[Variant], Meta(min_length=1)] | None = None
     """Several fleets for different components, instead of `variant`."""
     autoscaling: Autoscaling | None = None
     """Your own autoscaling of the fleet's instances, instead of `managed_instance_scaling`."""

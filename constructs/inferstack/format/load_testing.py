@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, RoleArn, form
+from inferstack.format.base import Block, Items, RoleArn, form
 from inferstack.format.model import VpcConfig
 from inferstack.format.variant import ServerlessConfig
 
@@ -52,7 +52,7 @@ class TrafficPattern(Block):
 
     traffic_type: str
     """`PHASES` or `STAIRS`."""
-    phases: tuple[LoadPhase, ...] | None = None
+    phases: Items[LoadPhase] | None = None
     """Only with `PHASES`: the phases, one after the other."""
     stairs: LoadStairs | None = None
     """Only with `STAIRS`: the steps."""
@@ -77,7 +77,7 @@ class StoppingConditions(Block):
 
     max_invocations: _Invocations | None = None
     """Number of requests per minute above which the test ends."""
-    model_latency_thresholds: tuple[LatencyThreshold, ...] | None = None
+    model_latency_thresholds: Items[LatencyThreshold] | None = None
     """Model latencies above which the test ends."""
     flat_invocations: str | None = None
     """Whether to `Stop` or `Continue` when more users no longer lead to more requests."""
@@ -101,7 +101,7 @@ class CategoricalParameter(Block):
 
     name: str
     """Name of the environment variable."""
-    value: tuple[str, ...]
+    value: Items[str]
     """Up to three values, in quotes if they are numbers."""
 
 
@@ -110,7 +110,7 @@ class EnvironmentParameterRanges(Block):
 
     shapes: ClassVar = ("sagemaker:EnvironmentParameterRanges",)
 
-    categorical_parameter_ranges: tuple[CategoricalParameter, ...]
+    categorical_parameter_ranges: Items[CategoricalParameter]
     """Up to five environment variables with their values."""
 
 
@@ -175,11 +175,11 @@ class LoadTest(Block):
     test with your traffic, on the instance types that you name."""
     sample_payload_url: str
     """S3 URL of a `tar.gz` with sample requests, such as `inferstack body --sample-payload` makes."""
-    supported_content_types: tuple[str, ...] | None = None
+    supported_content_types: Items[str] | None = None
     """Content types of the sample requests."""
-    instance_types: tuple[str, ...] | None = None
+    instance_types: Items[str] | None = None
     """Instance types to compare."""
-    endpoint_configurations: tuple[EndpointInputConfiguration, ...] | None = None
+    endpoint_configurations: Items[EndpointInputConfiguration] | None = None
     """What else to compare, for `Advanced`: instance types with different environment variables or inference
     specifications, and serverless capacity. With `instance_types`, at most ten."""
     traffic_pattern: TrafficPattern | None = None
@@ -212,9 +212,9 @@ class LoadTest(Block):
     """Names and shapes of the inputs as JSON, for SageMaker Neo."""
     supported_endpoint_type: str | None = None
     """Whether `Default` recommends `RealTime` or `Serverless` endpoints only."""
-    supported_response_mime_types: tuple[_ContentType, ...] | None = None
+    supported_response_mime_types: Items[_ContentType] | None = None
     """Content types of the answers."""
-    endpoints: tuple[EndpointInfo, ...] | None = None
+    endpoints: Items[EndpointInfo] | None = None
     """An endpoint that exists, to be measured as well. During the job, it must get no other requests."""
     vpc_config: VpcConfig | None = None
     """Subnets and security groups of the endpoints that the job makes."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, Tags, form
+from inferstack.format.base import Block, Items, Tags, form
 
 # ---------------------------------------------------------------- Triton model repositories
 
@@ -165,9 +165,9 @@ class VpcConfig(Block):
 
     shapes: ClassVar = ("AWS::SageMaker::Model.VpcConfig", "AWS::SageMaker::EndpointConfig.VpcConfig")
 
-    security_group_ids: tuple[str, ...]
+    security_group_ids: Items[str]
     """IDs of the security groups for the container's network interfaces."""
-    subnets: tuple[str, ...]
+    subnets: Items[str]
     """Subnet IDs, preferably in two or more Availability Zones."""
 
 
@@ -226,7 +226,7 @@ class Model(Container):
         "AWS::SageMaker::Model.ContainerDefinition",
     )
 
-    containers: tuple[PipelineContainer, ...] | None = None
+    containers: Items[PipelineContainer] | None = None
     """For `kind: pipeline`: the containers in order, instead of a single container's properties."""
     inference_execution_config: InferenceExecutionConfig | None = None
     """For `kind: pipeline`: whether a request passes through all containers or names one of them; if left

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 
 from inferstack.format.alarms import Alarms, Dashboard
-from inferstack.format.base import Block, Number, PolicyArn, Tags
+from inferstack.format.base import Block, Items, Number, PolicyArn, Tags
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.kinds import Environment, ExecutionRole, Ignore, RoleArn, WarningCode
 from inferstack.format.model import VpcConfig
@@ -75,7 +75,7 @@ class Defaults(Block):
     """CloudWatch dashboards; `false` for none."""
     tags: Tags | None = None
     """Tags for every resource that can have tags."""
-    ignore: tuple[WarningCode | Ignore, ...] = ()
+    ignore: Items[WarningCode | Ignore] = ()
     """Warnings to turn off in all specs. A spec with an `ignore` of its own has only that."""
     stages: dict[str, dict[str, Any]] | None = None
     """What is different at a stage, by its name. Each spec has these stages, besides its own."""
@@ -90,7 +90,7 @@ Reason = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
 class Choice(Block):
     """The values that a spec may choose from, and why."""
 
-    values: Annotated[tuple[Pattern, ...], Meta(min_length=1)]
+    values: Annotated[Items[Pattern], Meta(min_length=1)]
     """What is allowed; `*` stands for any text, as in `ml.g5.*`."""
     reason: Reason
     """Why, for the person who has chosen something else."""
@@ -99,7 +99,7 @@ class Choice(Block):
 class RequiredTags(Block):
     """Tags that each spec must have, and why."""
 
-    keys: Annotated[tuple[Pattern, ...], Meta(min_length=1)]
+    keys: Annotated[Items[Pattern], Meta(min_length=1)]
     """Keys that `tags` must have, each with a value."""
     reason: Reason
     """Why, for the person who has left one out."""

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, KmsKey, Number
+from inferstack.format.base import Block, Items, KmsKey, Number
 
 DEFAULT_VARIANT = "AllTraffic"
 """Name of a variant for which the spec gives none; the SageMaker SDK uses the same one."""
@@ -128,7 +128,7 @@ class Variant(Block):
     reached."""
     initial_variant_weight: Number | None = None
     """Share of the traffic, relative to the weights of the other variants. 0 means no traffic."""
-    instance_pools: tuple[InstancePool, ...] | None = None
+    instance_pools: Items[InstancePool] | None = None
     """Several instance types in order of preference, instead of `instance_type`."""
     serverless_config: ServerlessConfig | None = None
     """Serverless inference instead of instances."""

@@ -50,11 +50,14 @@ STAGE_KEY = _error(
 )
 STAGE_NEEDED = _error("IS034", "The spec uses `${stage}` but no stage was chosen.")
 TOO_MANY_STAGES = _error("IS035", "The file lists more than 50 stages.")
+STAGES_IDLE = _error(
+    "IS036", "A spec made of the classes has `stages` and goes to a construct, which chooses none of them."
+)
 FOREIGN = _error(
     "IS037",
     "The file is a link out of the project, to something other than a spec. Its content is not shown.",
 )
-NAMED_OTHERWISE = _error("IS036", "The project's file has a name that is not read.")
+NAMED_OTHERWISE = _error("IS049", "The project's file has a name that is not read.")
 NO_SPEC = _error("IS056", "The file is a lock or the file of a project, not a spec.")
 
 # ---------------------------------------------------------------- several specs
@@ -149,6 +152,16 @@ MAYBE_SAME_NAME = _warning(
 
 OTHER_PLACE = _error(
     "IS111", "The spec names a different account or region than the stack that it is used in."
+)
+NO_URL = _error(
+    "IS116",
+    "A whole S3 URL is the name, or another attribute, of a bucket of the app.",
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html",
+)
+NO_RIGHT = _warning(
+    "IS117",
+    "An app grants the right to invoke to a role of another account, to which CDK attaches nothing.",
+    "https://docs.aws.amazon.com/IAM/latest/UserGuide/tutorial_cross-account-with-roles.html",
 )
 NOT_ALONE = _error(
     "IS192",

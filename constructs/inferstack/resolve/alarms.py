@@ -1,7 +1,7 @@
 """CloudWatch alarms: the default set for the endpoint's kind, and the spec's own rules."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
@@ -223,7 +223,7 @@ def actions_of(block: Alarms | StepPolicy, *before: Value) -> dict[str, Value]:
     )
 
 
-def _listed(actions: tuple[Value, ...]) -> list[Value] | None:
+def _listed(actions: Sequence[Value]) -> list[Value] | None:
     return list(actions) if actions else None
 
 

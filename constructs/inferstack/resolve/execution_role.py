@@ -9,7 +9,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-r
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -264,7 +264,7 @@ def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
         yield _statement("GrantKeysByAlias", ["kms:CreateGrant"], places, {**known_as, **_BY_SERVICE})
 
 
-def _decrypt_files(keys: tuple[str, ...]) -> Iterator[Value]:
+def _decrypt_files(keys: Iterable[str]) -> Iterator[Value]:
     """Model files are only read, with their keys."""
     named, places, known_as = places_of_keys(keys)
     if named:
@@ -282,7 +282,7 @@ def places_of_keys(keys: Iterable[str]) -> tuple[list[Value], list[Value], dict[
     return named, _once(arn for arn, _ in aliased), {"ForAnyValue:StringEquals": known_as}
 
 
-def _one_by_one(texts: tuple[str, ...], instead: tuple[str, ...] = ()) -> tuple[str, ...]:
+def _one_by_one(texts: Sequence[str], instead: tuple[str, ...] = ()) -> Sequence[str]:
     """The entries of a list, or ``instead`` where only the deployment knows them."""
     return instead if is_opaque(list(texts)) else texts
 

@@ -74,8 +74,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What the project's file has for a spec like this one; part of the tree once a stage is chosen."""
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
-        """A document from data made in Python; everything is at line 0, column 0.
+    def from_data(cls, data: Mapping[str, Any] | msgspec.Struct, file: str = IN_PYTHON) -> "Document":
+        """A document from data or blocks made in Python; everything is at line 0, column 0.
 
         Raises:
             SpecError: when the data holds what YAML cannot.

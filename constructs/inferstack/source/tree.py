@@ -102,8 +102,11 @@ _INSTEAD = {
     # Before the others: an L1's property of another of these names is what the app has given it, if anything.
     "cfn_options": "`ref`, or one of its `attr_…`",
     **{name: f"`{name}`" for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
-    **{name: f"`{name}`" for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
-    **{name: f"`{name}`" for name in ("secret_arn", "string_value", "endpoint_name")},
+    **{name: f"`{name}`" for name in ("alarm_arn", "function_arn", "managed_policy_arn", "secret_arn")},
+    **{name: f"`{name}`" for name in ("string_value", "endpoint_name", "image_uri", "s3_object_url")},
+    "s3_url_for_object": "`s3_url_for_object(…)` for a URL, else `bucket_name` or `bucket_arn`",
+    "select_subnets": "`select_subnets(…).subnet_ids`, or all of `vpc_config` from `vpc_config(vpc, …)`",
+    "subnet_ids": "`subnet_ids`",
     # A plain `repository_uri` has no tag, which would mean `latest`.
     "repository_uri": "`repository_uri_for_tag(…)`",
     "value_as_string": "`value_as_string`, `value_as_number` or `value_as_list`",
@@ -114,15 +117,16 @@ _INSTEAD = {
     "to_mebibytes": "`to_mebibytes()`",
     "as_posix": "`as_posix()`",
 }
+_EXECUTION_ROLE = ("execution_role",)
 
 
-def tree_of(data: Mapping[str, Any], file: str) -> Node:
-    """A copy of data made in Python, all of it at ``NOWHERE``.
+def tree_of(data: Mapping[str, Any] | msgspec.Struct, file: str) -> Node:
+    """A copy of data made in Python, all of it at ``NOWHERE``. Blocks of the format count as mappings.
 
     Raises:
         SpecError: with every key that is not a string and every value that YAML could not hold.
     """
-    if not isinstance(data, Mapping):
+    if not isinstance(data, (Mapping, msgspec.Struct)):
         message = f"a spec must be a mapping, found {describe(data)}"
         fix = "read a file with `load_spec(path)`" if isinstance(data, (str, PurePath)) else "pass a dict"
         raise SpecError([_problem(file, NOT_A_MAPPING, message, fix, ())])
@@ -140,7 +144,7 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
             return Node(NOWHERE, int(value))
         case None | str() | int() | float():
             return Node(NOWHERE, value)
-        case Mapping() | list() | tuple() if len(path) >= DEEPEST:
+        case Mapping() | list() | tuple() | msgspec.Struct() if len(path) >= DEEPEST:
             message = f"data is nested more than {DEEPEST} levels deep, or contains itself"
             problems.append(_problem(file, TOO_DEEP, message, "flatten it", path))
         case Mapping():
@@ -151,13 +155,31 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
         case list() | tuple():
             items = [_grown(item, (*path, index), file, problems) for index, item in enumerate(value)]
             return list_node(NOWHERE, [Entry(NOWHERE, item) for item in items])
+        case msgspec.Struct():
+            return _grown(_written(value), path, file, problems)
         case _:
             message = f"`{_dotted(path)}` is a `{_class_name(value)}`, which is not plain data"
-            problems.append(_problem(file, NOT_PLAIN, message, _plainly(value), path))
+            problems.append(_problem(file, NOT_PLAIN, message, _plainly(value, path), path))
     return Node(NOWHERE, None)
 
 
-def _plainly(value: object) -> str:
+def _written(block: msgspec.Struct) -> dict[str, Any]:
+    """A block of the format as a spec has it: what is left out has no key. Its values may be anything."""
+    config, fields = block.__struct_config__, block.__struct_fields__
+    kind = {} if config.tag_field is None else {config.tag_field: config.tag}
+    # The defaults are those of the last fields.
+    defaults = dict(zip(reversed(fields), reversed(block.__struct_defaults__), strict=False))
+    values = {name: getattr(block, name) for name in fields}
+    return {
+        **kind,
+        **{name: it for name, it in values.items() if it is not defaults.get(name, msgspec.UNSET)},
+    }
+
+
+def _plainly(value: object, path: SpecPath) -> str:
+    # With the ARN alone, models would not wait for the rights of a role that the app makes.
+    if path == _EXECUTION_ROLE and any(hasattr(it, "role_arn") for it in _classes(value)):
+        return "leave it out, and pass the role itself to the construct: `role=…`"
     # Looked up on the class: reading a property of a construct itself would call Node.js.
     classes = _classes(value)
     for name, wanted in _INSTEAD.items():

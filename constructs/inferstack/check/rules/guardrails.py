@@ -254,7 +254,7 @@ def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Problem]:
         yield Problem(_PATH, message, "remove them, or use inf2")
 
 
-def _excluded(spec: ModelSpec) -> tuple[VariantProperty, ...]:
+def _excluded(spec: ModelSpec) -> Sequence[VariantProperty]:
     return () if spec.endpoint is None else spec.endpoint.exclude_retained_variant_properties or ()
 
 

@@ -1,6 +1,6 @@
 """Rules on load tests by Inference Recommender: what AWS asks of a job before it starts one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from inferstack.check.rules.base import API, GUIDE, error, warning
@@ -183,5 +183,5 @@ def _unmeasurable(spec: ModelSpec) -> str | None:
     return next((said for said, applies in reasons.items() if applies), None)
 
 
-def _phases(pattern: TrafficPattern | None) -> tuple[LoadPhase, ...]:
+def _phases(pattern: TrafficPattern | None) -> Sequence[LoadPhase]:
     return () if pattern is None else pattern.phases or ()

@@ -4,6 +4,8 @@ import aws_cdk as cdk
 from aws_cdk import (
     aws_cloudwatch as cloudwatch,
     aws_cloudwatch_actions as actions,
+    aws_events as events,
+    aws_events_targets as targets,
     aws_sns as sns,
 )
 
@@ -30,5 +32,9 @@ silence = endpoint.metric_invocations(period=cdk.Duration.minutes(15)).create_al
     treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
 )
 silence.add_alarm_action(actions.SnsAction(topic))
+
+# And what SageMaker says of the endpoint itself.
+failed = events.EventPattern(detail={"EndpointStatus": ["FAILED", "UPDATE_ROLLBACK_FAILED"]})
+endpoint.on_state_change("Failed", target=targets.SnsTopic(topic), event_pattern=failed)
 
 app.synth()

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2, aws_kms as kms, aws_s3 as s3
 from constructs import Construct
 
-from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs import InferenceEndpoint, vpc_config
 from inferstack.spec import load_spec
 
 
@@ -40,13 +40,9 @@ class Propensity(cdk.Stack):
             overrides={
                 "model": {
                     "model_data_url": platform.weights.s3_url_for_object("propensity/model.tar.gz"),
-                    "vpc_config": {
-                        "subnets": [subnet.subnet_id for subnet in platform.vpc.isolated_subnets],
-                        "security_group_ids": [group.security_group_id],
-                    },
+                    "vpc_config": vpc_config(platform.vpc, security_groups=[group]),
                 },
                 "endpoint_config": {"kms_key_id": platform.key.key_arn},
-                "execution_role": {"kms_key_arns": [platform.key.key_arn]},
             },
         )
         InferenceEndpoint(self, "Endpoint", spec=spec)

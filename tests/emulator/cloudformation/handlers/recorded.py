@@ -88,6 +88,7 @@ _TYPES = {
     "AWS::EC2::SubnetRouteTableAssociation": "rtbassoc",
     "AWS::EC2::VPC": "vpc",
     "AWS::EC2::VPCEndpoint": "vpce",
+    "AWS::Events::Rule": "",
     "AWS::Lambda::Function": "",
 }
 HANDLERS: dict[str, Handler] = {name: Recorded(name, prefix) for name, prefix in _TYPES.items()}
