@@ -31,4 +31,10 @@ def price_list(connection: Connection, region: str) -> Iterator[Line]:
         wanted = {**_FILTERS, "regionCode": region}
         filters = [{"Type": "TERM_MATCH", "Field": name, "Value": it} for name, it in wanted.items()]
         for page in pages.paginate(ServiceCode=_SERVICE, FormatVersion="aws_v1", Filters=filters):
-            yield from from_products(page["PriceList"])
+            try:
+                lines = [*from_products(page.get("PriceList", ()))]
+            except ValueError as error:
+                raise AccountError(
+                    f"the price list cannot be read: {error}; read the file of the public one with `--offer`"
+                ) from None
+            yield from lines

@@ -138,8 +138,8 @@ def from_products(price_list: Iterable[str]) -> Iterator[Line]:
     https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
     """
     for text in price_list:
-        entry = msgspec.json.decode(text)
-        yield Line.of(entry.get("product", {}), entry.get("terms", {}).get("OnDemand", {}))
+        entry = _object(msgspec.json.decode(text))
+        yield Line.of(_in(entry, "product"), _in(_in(entry, "terms"), "OnDemand"))
 
 
 def from_offer_file(file: BinaryIO) -> Iterator[Line]:
