@@ -389,6 +389,7 @@ def test_whatever_an_answer_may_lack_is_no_fault_of_ours(
 ) -> None:
     assert _run(network, command) == 0, capsys.readouterr().err
     looked_at = {*read}
+    assert looked_at
     for operation in dict.fromkeys(network.asked):
         shape = network.shapes.get(operation)
         for path in () if shape is None else _optional(shape, network.full(operation)):

@@ -128,7 +128,7 @@ def _in_words(error: BaseException | None, code: str | None) -> str:
 
 # ---------------------------------------------------------------- AWS's answers
 #
-# Every answer goes through here. It may lack whatever AWS's model does not require, and it may be somebody else's.
+# Every answer goes through here. It may lack whatever AWS's model does not require, or be somebody else's.
 
 
 class Answer(dict[str, Any]):
