@@ -192,6 +192,15 @@ def test_a_star_alone_is_a_resource_only_where_iam_has_none(file: Path) -> None:
                 assert not known or action in RESOURCE_IS_OPTIONAL, action
 
 
+@pytest.mark.parametrize("file", POLICIES, ids=lambda file: file.stem)
+def test_what_knows_no_resource_is_allowed_on_a_star_as_nothing_else_counts(file: Path) -> None:
+    for statement in statements(file):
+        for action in listed(statement["Action"]):
+            service, _, name = action.partition(":")
+            known = services()[service]["Actions"][name.lower()].get("Resources")
+            assert known or listed(statement["Resource"]) == ["*"], action
+
+
 def test_no_statement_allows_a_service_as_a_whole() -> None:
     for file in POLICIES:
         assert not [action for action in granted(file) if "*" in action]

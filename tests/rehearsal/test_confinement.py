@@ -1,8 +1,10 @@
-"""How the server is confined: it is unreachable from outside, sees nothing of its user's, is gone with its user, and
-does not start where that is not possible.
+"""How the server is confined: it is unreachable from outside, sees nothing of its user's, is gone with its
+user, and does not start where that is not possible.
 """
 
+import ctypes
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -74,10 +76,13 @@ def test_a_server_on_all_interfaces_answers_its_user_and_nobody_else(confinement
         socket.create_connection(("127.0.0.1", port), 1.0)
 
 
-def test_opt_ml_is_the_rehearsals_and_all_else_under_opt_is_the_machines(confinement: Confinement) -> None:
+def test_opt_ml_is_the_rehearsals_and_of_all_else_under_opt_only_python_is_there(
+    confinement: Confinement,
+) -> None:
     (confinement.folder / "ml" / "here").touch()
     found = _printed(confinement, "/bin/sh", "-c", "ls /opt/ml; ls -A /opt; ls -A /dev/shm")
-    assert found.split() == ["here", *sorted({*os.listdir("/opt"), "ml"})]  # noqa: PTH208
+    python = {path.parts[2] for path in _PYTHON if path.is_relative_to("/opt")}
+    assert found.split() == ["here", *sorted({*python, "ml"})]
 
 
 # ---------------------------------------------------------------- What the code of a model can see and do
@@ -165,6 +170,57 @@ def test_what_is_protected_stays_so_in_a_namespace_of_the_models_own(confinement
     # The first process of a namespace is not reached by a signal from inside.
     assert "-1 -1 -1\n-1 -1 0\n" in found
     assert "Read-only file system" in found
+
+
+_KEYS = """
+import ctypes, sys
+call = ctypes.CDLL(None, use_errno=True).syscall
+ADD, REQUEST, CONTROL = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}[sys.argv[1]]
+SESSION, USER, SEARCH = ctypes.c_long(-3), ctypes.c_long(-4), 10
+print(*(call(CONTROL, SEARCH, ring, b"user", b"inferstack-of-the-caller", 0) for ring in (SESSION, USER)))
+print(call(REQUEST, b"user", b"inferstack-of-the-caller", None, 0))
+print(*(call(ADD, b"user", b"inferstack-left-behind", b"x", 1, ring) for ring in (SESSION, USER)))
+print("inferstack-of-the-caller" in open("/proc/keys").read())
+"""
+_ADD_AND_FORGET = {"x86_64": (248, 250), "aarch64": (217, 219)}
+_FORGET, _SESSION_KEYRING, _USER_KEYRING = 9, -3, -4
+
+
+@pytest.fixture
+def keys_of_the_caller() -> Iterator[Path]:
+    """A key in the keyring of the session, and one in that of the user; the list of all keys."""
+    call, listed = ctypes.CDLL(None, use_errno=True).syscall, Path("/proc/keys")
+    add, control = _ADD_AND_FORGET[platform.machine()]
+    rings = [ctypes.c_long(_SESSION_KEYRING), ctypes.c_long(_USER_KEYRING)]
+    made = [
+        call(add, b"user", b"inferstack-of-the-caller", _SECRET.encode(), len(_SECRET), ring)
+        for ring in rings
+    ]
+    if min(made) < 0 or not listed.exists():
+        pytest.skip("the machine allows no keys")
+    yield listed
+    for key, ring in zip(made, rings, strict=True):
+        call(control, _FORGET, key, ring)
+
+
+def test_no_key_of_the_caller_is_there_and_none_is_left_behind(
+    confinement: Confinement, keys_of_the_caller: Path
+) -> None:
+    assert keys_of_the_caller.read_text().count("inferstack-of-the-caller") == 2
+    found = _printed(confinement, sys.executable, "-c", _KEYS, platform.machine())
+    assert found.split() == ["-1"] * 5 + ["False"]
+    assert "inferstack-left-behind" not in keys_of_the_caller.read_text()
+
+
+def test_the_session_keyring_is_its_own(keys_of_the_caller: Path) -> None:
+    """The kernel uses it in calls that are not refused, and it cannot be asked for from inside."""
+    before = _session_keyrings(keys_of_the_caller)
+    with Confinement(_PYTHON):
+        assert _session_keyrings(keys_of_the_caller) - before
+
+
+def _session_keyrings(keys: Path) -> set[str]:
+    return {line.split()[0] for line in keys.read_text().splitlines() if " _ses:" in line}
 
 
 def test_a_folder_around_the_users_home_is_never_shown(

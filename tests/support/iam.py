@@ -71,11 +71,15 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 
 
 def _holds(operator: str, key: str, wanted: Sequence[str], context: Context) -> bool:
-    """Whether a condition holds. None of these operators does for a key that is not in the request."""
+    """Whether a condition holds. For a key that is not in the request, only ``Null`` and ``ForAllValues`` can."""
     by_key = {name.lower(): value for name, value in context.items()}
-    among, _, name = operator.rpartition(":")
-    assert among in ("", "ForAnyValue"), operator
     found = listed(by_key.get(key.lower(), ()))
+    if operator == "Null":
+        return wanted == [str(not found).lower()]
+    among, _, name = operator.rpartition(":")
+    assert among in ("", "ForAnyValue", "ForAllValues"), operator
+    if among == "ForAllValues":
+        return all(any(_OPERATORS[name](it, value) for it in wanted) for value in found)
     assert among or len(found) <= 1, (
         f"{key} has several values: the operator needs ForAnyValue or ForAllValues"
     )

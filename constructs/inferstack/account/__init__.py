@@ -1,6 +1,6 @@
 """What needs an AWS account: uploading archives, measuring models, asking the registry and the price list.
 
-    connection.py     the account of the credentials, and explanations of AWS's refusals
+    connection.py     the account of the credentials, how AWS's answers are read, and what its refusals mean
     bucket.py         where archives go, and how S3 encrypts them
     keys.py           whether the endpoint's role may use the key that encrypts them
     checksums.py      whether S3 has the bytes of an archive

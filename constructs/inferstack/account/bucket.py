@@ -127,7 +127,7 @@ def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
     """
     with explained(f"the objects under {place} cannot be listed"):
         listing = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
-    names = (str(entry["Key"]).removeprefix(place.key) for entry in listing.get("Contents", ()))
+    names = (str(entry.get("Key", "")).removeprefix(place.key) for entry in listing.get("Contents", ()))
     return tuple(name for name in names if name.endswith(ARCHIVE_SUFFIX))
 
 

@@ -115,8 +115,9 @@ def _part_sizes(client: Any, archive: Archive, place: S3Place) -> Iterator[int]:
     ours = part_size(archive.size)
     yield ours
     first = client.head_object(Bucket=place.bucket, Key=place.key, PartNumber=1)
-    if first.get("PartsCount") and first["ContentLength"] not in (0, ours):
-        yield first["ContentLength"]
+    size = first.get("ContentLength")
+    if first.get("PartsCount") and size not in (None, 0, ours):
+        yield size
 
 
 def _read_back(client: Any, place: S3Place) -> str:

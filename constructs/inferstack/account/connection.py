@@ -1,9 +1,11 @@
-"""The account that the credentials belong to, and explanations of what AWS refuses.
+"""The account that the credentials belong to, how answers are read, and explanations of what AWS refuses.
 
 :class:`AccountError` is the one exception that leaves this package.
 """
 
+import html
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -50,7 +52,7 @@ _HELP = {
     **dict.fromkeys(
         (
             *("SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "RequestTimeout"),
-            *("InternalError", "ServiceUnavailable", "500", "503"),
+            *("InternalError", "ServiceUnavailable", "500", "502", "503", "504"),
         ),
         _BUSY,
     ),
@@ -74,6 +76,14 @@ class AccountError(Exception):
     """Something cannot be done in the account; one line says what, why, and what helps."""
 
 
+class UnusableAnswerError(AccountError):
+    """An answer lacks what is needed."""
+
+
+class NotFromAwsError(UnusableAnswerError):
+    """Something else has answered, such as a proxy."""
+
+
 @contextmanager
 def explained(what: str, *, rights: str = _PERMISSIONS) -> Iterator[None]:
     """Turns boto3's exceptions in the block into an :class:`AccountError` that begins with ``what``.
@@ -87,6 +97,8 @@ def explained(what: str, *, rights: str = _PERMISSIONS) -> Iterator[None]:
         yield
     except (BotoCoreError, ClientError, Boto3Error) as error:
         raise AccountError(f"{what}: {explanation(error, rights)}") from None
+    except UnusableAnswerError as error:
+        raise type(error)(f"{what}: {error}") from None
 
 
 def explanation(error: BaseException, rights: str = _PERMISSIONS) -> str:
@@ -112,6 +124,98 @@ def _in_words(error: BaseException | None, code: str | None) -> str:
     response: Any = getattr(error, "response", {})
     message = str(response.get("Error", {}).get("Message", "")).rstrip(".")
     return f"AWS answers {code}: {message}" if message else f"AWS answers {code}"
+
+
+# ---------------------------------------------------------------- AWS's answers
+#
+# Every answer goes through here. It may lack whatever AWS's model does not require, or be somebody else's.
+
+
+class Answer(dict[str, Any]):
+    """A part of an answer. What it lacks is an error only where it is needed: `get` does without."""
+
+    call: str
+
+    def __missing__(self, name: str) -> Any:
+        compare = f"compare it with what the AWS CLI gets for {self.call}"
+        raise UnusableAnswerError(f"AWS's answer to {self.call} has no `{name}`; {compare}")
+
+
+def _answer(value: Any, call: str) -> Any:
+    match value:
+        case dict():
+            made = Answer({name: _answer(it, call) for name, it in value.items()})
+            made.call = call
+            return made
+        case list():
+            return [_answer(it, call) for it in value]
+        case _:
+            return value
+
+
+_ERROR, _SERVER_ERROR = 300, 500
+_PAGE, _TITLE = (
+    re.compile(rb"\s*<(!doctype\s+)?html\b", re.I),
+    re.compile(rb"<title>(.*?)</title>", re.I | re.S),
+)
+_LONGEST_TITLE = 80
+_WITH_JSON = "json"
+
+
+class _Parser:
+    """A parser of botocore's that knows what is no answer of AWS's."""
+
+    def __init__(self, parser: Any, protocol: str) -> None:
+        self._parser, self._protocol = parser, protocol
+
+    def parse(self, response: Any, shape: Any) -> Any:
+        """The answer to a request. ``shape`` is what AWS's model says of it.
+
+        Raises:
+            NotFromAwsError: when it is a page, or has not the form of the service's answers.
+        """
+        from botocore.parsers import ResponseParserError  # noqa: PLC0415 - comes with an extra
+
+        body, status = response["body"], response["status_code"]
+        call = "AWS" if shape is None else re.sub("(Output|Response|Result)$", "", shape.name)
+        if isinstance(body, bytes) and _PAGE.match(body):
+            if status < _SERVER_ERROR:
+                raise _not_from_aws(call, _described(body, status))
+            # AWS's own load balancers answer so, too: botocore tries again what fails without a body.
+            response = {**response, "body": b""}
+        try:
+            parsed = self._parser.parse(response, shape)
+        except (ResponseParserError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            # What botocore's parsers raise where the content has another form than the model's.
+            raise _not_from_aws(call, f"content of another form, with status {status}") from None
+        if status >= _ERROR:
+            return parsed
+        is_json = self._protocol.endswith(_WITH_JSON) and isinstance(body, bytes)
+        if is_json and body.strip()[:1] not in (b"", b"{"):
+            raise _not_from_aws(call, f"no JSON, with status {status}")
+        return _answer(parsed, call)
+
+
+class _Parsers:
+    """What botocore's clients ask for a parser."""
+
+    def __init__(self, factory: Any) -> None:
+        self._factory = factory
+
+    def create_parser(self, protocol: str) -> _Parser:
+        """The parser of a protocol."""
+        return _Parser(self._factory.create_parser(protocol), protocol)
+
+
+def _described(page: bytes, status: int) -> str:
+    found = _TITLE.search(page)
+    title = "" if found is None else " ".join(html.unescape(found[1].decode("utf-8", "replace")).split())
+    titled = f' titled "{title[:_LONGEST_TITLE]}"' if title else ""
+    return f"a page of HTML{titled}, with status {status}"
+
+
+def _not_from_aws(call: str, what: str) -> NotFromAwsError:
+    return NotFromAwsError(f"the answer to {call} is not AWS's, but {what}, such as a proxy's; {_NETWORK}")
 
 
 # ---------------------------------------------------------------- The account
@@ -188,19 +292,23 @@ def connect(region: str | None) -> Connection:
     """
     try:
         import boto3  # noqa: PLC0415 - comes with an extra
+        from botocore.session import get_session  # noqa: PLC0415
     except ModuleNotFoundError:
         raise AccountError("boto3 is not installed; install it with: pip install 'inferstack[aws]'") from None
     with explained("AWS cannot be asked"):
         try:
-            session = boto3.Session()
+            core = get_session()
+            parsers = "response_parser_factory"
+            core.register_component(parsers, _Parsers(core.get_component(parsers)))
+            session = boto3.Session(botocore_session=core)
             used_region = _region_around(session) if region is None else region
             client = _client(session, "sts", used_region)
         except ValueError as error:
             # Such as a number that is not one; boto3 does not say which setting.
             where = "check the variables that begin with `AWS_` and the profile"
             raise AccountError(f"AWS cannot be asked: a boto3 setting is wrong: {error}; {where}") from None
-        identity = client.get_caller_identity()
-    return Connection(str(identity["Account"]), used_region, session)
+        account = client.get_caller_identity()["Account"]
+    return Connection(str(account), used_region, session)
 
 
 def _region_around(session: Any) -> str | None:

@@ -103,6 +103,6 @@ def _invoke(client: Any, arguments: Mapping[str, Any]) -> str | None:
     except ClientError as error:
         said = " ".join(str(error.response.get("Error", {}).get("Message", "")).split())
         return f"{error_code(error)}: {said[:_LONGEST_REASON]}"
-    except BotoCoreError as error:
+    except (BotoCoreError, AccountError) as error:
         return str(error)
     return None

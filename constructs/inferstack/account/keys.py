@@ -4,13 +4,13 @@ Otherwise a missing permission shows up late: SageMaker creates the endpoint, wh
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec.structs import replace
 
-from inferstack.account.connection import Connection
+from inferstack.account.connection import Connection, UnusableAnswerError
 from inferstack.format.kinds import ExecutionRole, ModelSpec, PolicyStatement
 from inferstack.resolve.images import key_arn
 from inferstack.resolve.needs import gather_needs
@@ -48,28 +48,29 @@ def _about(key: str, names: tuple[str, ...], connection: Connection) -> Iterator
     for name in names:
         arn, alias = key_arn(name)
         yield None if is_opaque(name) else _is_it(key, connection.filled(arn), alias, connection)
-    metadata = _metadata(key, connection)
-    yield None if metadata is None else metadata["KeyManager"] == "AWS"
+    manager = _metadata(key, connection).get("KeyManager")
+    yield None if manager is None else manager == "AWS"
 
 
 def _is_it(key: str, arn: str, alias: str | None, connection: Connection) -> bool | None:
     if alias is None:
         return arn == key
-    metadata = _metadata(f"{arn.removesuffix('key/*')}{alias}", connection)
-    return None if metadata is None else metadata["Arn"] == key
+    found = _metadata(f"{arn.removesuffix('key/*')}{alias}", connection).get("Arn")
+    return None if found is None else found == key
 
 
-def _metadata(arn: str, connection: Connection) -> Any:
-    """What KMS says about a key; None if the caller may not ask, or KMS cannot be reached."""
+def _metadata(arn: str, connection: Connection) -> Mapping[str, Any]:
+    """What KMS says about a key; nothing if the caller may not ask, or KMS cannot be reached."""
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - comes with an extra
 
     found = _ARN.fullmatch(arn)
     if found is None:
-        return None
+        return {}
     try:
-        return connection.kms(found["region"]).describe_key(KeyId=arn)["KeyMetadata"]
-    except (BotoCoreError, ClientError):
-        return None
+        metadata: Mapping[str, Any] = connection.kms(found["region"]).describe_key(KeyId=arn)["KeyMetadata"]
+    except (BotoCoreError, ClientError, UnusableAnswerError):
+        return {}
+    return metadata
 
 
 def _where_the_endpoint_is(spec: ModelSpec, connection: Connection) -> Connection:

@@ -13,12 +13,28 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from inferstack.account.connection import AccountError, Connection, error_code, explained
+from inferstack.account.connection import (
+    AccountError,
+    Connection,
+    NotFromAwsError,
+    error_code,
+    explained,
+)
 
 _POLL_SECONDS = 30
 # botocore has tried again by then; AWS may still be back in a minute.
 _PASSES = frozenset(
-    {"Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure", "ServiceUnavailable"}
+    {
+        *(
+            "Throttling",
+            "ThrottlingException",
+            "RequestLimitExceeded",
+            "InternalFailure",
+            "ServiceUnavailable",
+        ),
+        # Of a page, such as that of a load balancer.
+        *("500", "502", "503", "504"),
+    }
 )
 _ENDED = frozenset({"COMPLETED", "FAILED", "STOPPED", "DELETED"})
 _TAKEN, _UNKNOWN = "ResourceInUse", "ResourceNotFound"
@@ -185,7 +201,7 @@ class Recommender:
             with explained(f"the tests of {job} cannot be listed", rights=_RIGHTS), _waiting():
                 pages = self._client.get_paginator("list_inference_recommendations_job_steps")
                 for page in pages.paginate(JobName=job):
-                    yield from page["Steps"]
+                    yield from page.get("Steps", ())
 
     def scaling(self, job: str, recommendation: str, **asked: Any) -> Answer:
         """What SageMaker recommends for scaling, after a load test.
@@ -212,7 +228,7 @@ class Recommender:
         with explained(f"the results in {url} cannot be read", rights=_RIGHTS):
             pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
             every = (it for page in pages for it in page.get("Contents", ()))
-            archives = [it for it in every if it["Key"].endswith("output.tar.gz")]
+            archives = [it for it in every if it.get("Key", "").endswith("output.tar.gz")]
             if not archives:
                 return None
             newest = max(archives, key=lambda it: it["LastModified"])
@@ -231,7 +247,7 @@ def _waiting() -> Iterator[None]:
 
     try:
         yield
-    except (ConnectionError, HTTPClientError):
+    except (ConnectionError, HTTPClientError, NotFromAwsError):
         raise _Unreachable("AWS is out of reach; trying again") from None
     except ClientError as error:
         if error_code(error) not in _PASSES:

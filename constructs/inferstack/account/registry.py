@@ -106,9 +106,10 @@ def _arn(package: ModelPackage, group: str, client: Any) -> str:
         return _latest(group, client)
     newest = None
     for version in _versions(group, client):
-        if str(version["ModelPackageVersion"]) == str(package.version):
+        number = version.get("ModelPackageVersion")
+        if str(number) == str(package.version):
             return str(version["ModelPackageArn"])
-        newest = version["ModelPackageVersion"] if newest is None else newest
+        newest = number if newest is None else newest
     has = "none" if newest is None else f"{newest} as the newest"
     raise AccountError(f"{group} has no version {package.version}, but {has}; correct `version` in the spec")
 

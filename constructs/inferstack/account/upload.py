@@ -226,7 +226,7 @@ def _brought(transfer: Transfer, former: S3Place | None) -> str:
 
 def _copied(transfer: Transfer, former: S3Place) -> bool:
     there = _look(transfer.client, former)
-    if there is None or not _is_marked(there, transfer.archive):
+    if there is None or "ETag" not in there or not _is_marked(there, transfer.archive):
         return False
     if not has_the_bytes(transfer.client, there, transfer.archive, former):
         return False

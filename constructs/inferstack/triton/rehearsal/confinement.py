@@ -1,10 +1,10 @@
 """Runs a server that nobody else on the network can reach, that sees nothing of the user's, and that vanishes
 with its user; and sends requests to it.
 
-A rehearsal runs a model's code, which may be somebody else's. So the server has an environment,
-a network, processes and a root of its own: it can read the system's programs, its Python and the archives,
-write to an empty /tmp, and use no right of root's. It shares the machine's kernel, and the use of processors,
-memory and disk is not limited.
+A rehearsal runs a model's code, which may be somebody else's. So the server has an environment, a network,
+processes and a root of its own: it can read the system's programs, its Python and the archives, write to an
+empty /tmp, and use neither a right of root's nor a key of the kernel's keyrings. It shares the machine's
+kernel, and the use of processors, memory and disk is not limited.
 
 Triton's SageMaker front end listens on every network interface, and none of its options changes that. Where
 the machine allows no namespaces, the rehearsal therefore refuses to run, instead of opening a port that

@@ -21,6 +21,7 @@ import errno
 import fcntl
 import json
 import os
+import platform
 import shutil
 import signal
 import socket
@@ -42,6 +43,16 @@ _CAPABILITIES = 64
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
 # `mount_setattr`, which glibc has no name for until 2.36; the number is the same on all machines.
 _MOUNT_SETATTR, _HERE, _ALL_BELOW = 442, -100, 0x8000
+
+# By machine: its name in the kernel, and the first of `add_key`, `request_key` and `keyctl`, in this order.
+# https://man7.org/linux/man-pages/man7/keyrings.7.html
+_KEY_CALLS = {"x86_64": (0xC000003E, 248), "aarch64": (0xC00000B7, 217)}
+_JOIN_SESSION = 1
+# https://man7.org/linux/man-pages/man2/seccomp.2.html
+_SET_FILTER, _BY_PROGRAM = 22, 2
+_LOAD, _IS, _IS_AT_LEAST, _ANSWER = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _MACHINE = 0, 4
+_ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | errno.EPERM
 
 # What programs need of a system. Nothing of it is the user's, and secrets of services are in none of them.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/sys/devices/system")
@@ -72,6 +83,7 @@ def main() -> None:
         signal.signal(number, lambda *_: None)
     folder = Path(tempfile.mkdtemp(prefix="inferstack-rehearsal-")).resolve()
     try:
+        _leave_the_keys()
         _leave_the_machine()
         inner = os.fork()
         if inner == 0:
@@ -83,6 +95,13 @@ def main() -> None:
     finally:
         # Safe: links are not followed, and what the inner process mounted is not visible from here.
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _leave_the_keys() -> None:
+    """Joins a session keyring of its own, as the kernel itself looks up keys there, such as for file systems
+    and for encryption by sockets. Fails where the kernel has no keys, or they are refused already.
+    """
+    _libc.syscall(_KEY_CALLS[platform.machine()][1] + 2, _JOIN_SESSION, None)
 
 
 def _leave_the_machine() -> None:
@@ -107,6 +126,7 @@ def _inner(channel: socket.socket, folder: Path, shown: Iterable[Path]) -> None:
         _mount("none", "/", "", _RECURSIVE | _PRIVATE)
         _enter(_new_root(folder, shown))
         _start_loopback()
+        _refuse_keys()
         _send(channel, folder=str(folder))
         _obey(channel)
         status = 0
@@ -130,8 +150,7 @@ def _new_root(folder: Path, shown: Iterable[Path]) -> Path:
     _mount("tmpfs", root, "tmpfs", _NO_SETUID | _NO_DEVICES)
     # First, as the others may be in it.
     _bind(scratch, root / "tmp")
-    opt = (entry for entry in sorted(Path("/opt").glob("*")) if entry.name != "ml")
-    for path in (*map(Path, _SYSTEM), *(Path("/etc", name) for name in _OF_ETC), *opt, *shown):
+    for path in (*map(Path, _SYSTEM), *(Path("/etc", name) for name in _OF_ETC), *shown):
         _show(path, root)
     _bind(folder, _below(root, folder))
     _bind(models, root / "opt/ml")
@@ -192,6 +211,10 @@ def _mount_processes(proc: Path) -> None:
     except OSError as error:
         if error.errno != errno.EPERM:
             raise
+        return
+    # It names the keys of every process of the same user.
+    if (proc / "keys").exists():
+        _mount("/dev/null", proc / "keys", "", _BIND)
 
 
 def _enter(root: Path) -> None:
@@ -228,6 +251,29 @@ def _start_loopback() -> None:
         request = struct.pack("16sH14x", b"lo", 0)
         flags = struct.unpack("16sH14x", fcntl.ioctl(control, _GET_FLAGS, request))[1]
         fcntl.ioctl(control, _SET_FLAGS, struct.pack("16sH14x", b"lo", flags | _UP))
+
+
+def _refuse_keys() -> None:
+    """Refuses the system calls about keys to this process and its children: the keyring of a user is the same
+    in every session, and keeps what is put there. Calls of other machines, which have other numbers, are
+    refused, too.
+    """
+    machine, first = _KEY_CALLS[platform.machine()]
+    program = (
+        (_LOAD, 0, 0, _MACHINE),
+        (_IS, 0, 4, machine),
+        (_LOAD, 0, 0, _NUMBER),
+        # x86's calls with 32-bit pointers begin here.
+        (_IS_AT_LEAST, 2, 0, 1 << 30),
+        (_IS_AT_LEAST, 0, 2, first),
+        (_IS_AT_LEAST, 1, 0, first + 3),
+        (_ANSWER, 0, 0, _REFUSED),
+        (_ANSWER, 0, 0, _ALLOWED),
+    )
+    steps = b"".join(struct.pack("=HBBI", *step) for step in program)
+    held = ctypes.create_string_buffer(steps, len(steps))
+    filter_ = struct.pack("@HP", len(program), ctypes.addressof(held))
+    _done(_libc.prctl(_SET_FILTER, _BY_PROGRAM, filter_, 0, 0), "refusing keys")
 
 
 def _obey(channel: socket.socket) -> None:
