@@ -8,8 +8,8 @@ import pytest
 from support.checking import check_file
 
 from inferstack.check.structure.other_names import NAMED_BY, NOT_A_KEY_HERE
+from inferstack.check.structure.patterns import WHAT_A_PATTERN_MEANS
 from inferstack.check.structure.validator import has_form
-from inferstack.check.structure.values import WHAT_A_PATTERN_MEANS
 from inferstack.check.structure.words_of_aws import ELSEWHERE_CALLED
 from inferstack.format.schema import allowed_at, kind_definitions, shipped_schema, shipped_schema_text
 
@@ -323,11 +323,18 @@ def test_the_words_of_cloudformation_lead_to_those_of_a_spec(text: str, said: st
     assert [fix for fix in fixes(tmp_path, text) if fix.startswith(said)]
 
 
-def test_a_stage_in_capitals_is_recognized(tmp_path: Path) -> None:
-    (fix,) = fixes(tmp_path, SINGLE.replace("name: ranker", "name: ranker-${Stage}"))
+@pytest.mark.parametrize("written", ["${Stage}", "$stage", "{stage}", "{{ stage }}", "${{ stage }}"])
+def test_a_stage_written_in_another_way_is_recognized(written: str, tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, SINGLE.replace("name: ranker", f"name: 'ranker-{written}'"))
     assert fix.startswith("did you mean `${stage}`? write letters and digits")
+
+
+def test_a_stage_that_stays_in_a_text_is_recognized(tmp_path: Path) -> None:
     (fix,) = fixes(tmp_path, SINGLE.replace("ranker/model", "${Stage}/model"))
     assert fix.startswith("did you mean `${stage}`? write what it stands for")
+    (fix,) = fixes(tmp_path, SINGLE.replace("ranker/model", "$stage/model"))
+    assert fix.startswith("did you mean `${stage}`? what is filled in")
+    assert fixes(tmp_path, SINGLE.replace("ranker/model", "$stages/model")) == []
 
 
 def test_one_word_for_a_block_of_one_choice_becomes_the_choice(tmp_path: Path) -> None:
@@ -417,7 +424,11 @@ def test_a_block_that_says_it_has_no_such_key_has_none() -> None:
     [
         ("alarms: {rules: [[]]}\n", "write keys under it: threshold, also metric, "),
         ("alarms: {actions: 'arn:aws:sns:us-east-1:111122223333:on-call'}\n", "[arn:aws:sns:us-east-1:"),
-        ("alarms: {actions: 'on call: ops'}\n", "write a list: [a, b]"),
+        (
+            "alarms: {actions: my-topic}\n",
+            "write a list; each entry is the ARN of a topic, function, OpsItem, response plan, investigation group "
+            "or scaling policy: arn:aws:sns:",
+        ),
         (
             "endpoint_config: {data_capture_config: {destination_s3_uri: s3://acme-captures/all, "
             "initial_sampling_percentage: 5, capture_options: input}}\n",

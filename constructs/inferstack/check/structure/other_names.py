@@ -74,6 +74,8 @@ _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
 _NOT_DESCRIBED = "remove it: an alarm is described by its rule"
+_NOTIFIES = "write its ARN as `actions: [ARN]`"
+_TOPICS = dict.fromkeys(("sns_topic", "sns_topic_arn", "topic", "topics", "topic_arn"), _NOTIFIES)
 _NO_ALARMS = "write `alarms: false` for no alarms, or `actions: []` for alarms that notify nobody"
 _NO_BAND = "remove it: there is no anomaly detection, each alarm is compared with its `threshold`"
 _STEPS = (
@@ -116,6 +118,7 @@ _OF_A_SPEC = {
     "scheduled_action": "write it as an entry of `scheduled_actions` under `autoscaling`",
     "customized_metric_specification": f"write it in {_A_POLICY}",
     **dict.fromkeys(_PREDEFINED, f"write the type of the metric as `metric` in {_A_POLICY}"),
+    **dict.fromkeys(_TOPICS, f"{_NOTIFIES} under `alarms`"),
     "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
     "alarm_name": "write it in an entry of `rules` under `alarms`",
     "alarm": "write its contents as an entry of `rules` under `alarms`",
@@ -202,9 +205,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     },
     "Alarms": {
         **dict.fromkeys(("metric", "threshold", "statistic", "period", "evaluation_periods"), _IN_A_RULE),
-        **dict.fromkeys(
-            ("sns_topic", "sns_topic_arn", "topic", "topics"), "write its ARN as `actions: [ARN]`"
-        ),
+        **_TOPICS,
         "enabled": _NO_ALARMS,
     },
     "ScalingPolicy": {
@@ -224,6 +225,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     },
     "AlarmRule": {
         "threshold_metric_id": _NO_BAND,
+        **_TOPICS,
         "severity": "write what an alarm of this severity notifies as `actions`",
     },
     "ExecutionRole": {

@@ -16,7 +16,6 @@ _BASE_VERSIONS = ("pytorch_version", "tensorflow_version")
 _COUNTS = ("instance_count", "num_instances", "desired_instance_count", "initial_count")
 _WEIGHTS = ("weight", "variant_weight", "desired_weight")
 _ENVIRONMENTS = ("env", "env_vars", "environment_variables")
-_TOPICS = ("sns_topic", "sns_topic_arn", "topic", "topic_arn")
 _ACCELERATORS = ("gpu", "gpus", "num_gpus", "accelerators", "num_accelerators")
 _CPUS = ("cpu", "cpus", "num_cpus", "cpu_cores")
 
@@ -91,7 +90,6 @@ _OF_EACH_SPEC = {
     "destination_s3_uri": f"{_CAPTURE}.destination_s3_uri",
     "sampling_percentage": f"{_CAPTURE}.initial_sampling_percentage",
     "rollback_alarms": f"endpoint.{_ROLLBACK}.alarms",
-    **dict.fromkeys(_TOPICS, "alarms.actions"),
     "schedules": "autoscaling.scheduled_actions",
 }
 _OF_A_SPEC_WITH_A_MODEL = {
@@ -102,7 +100,6 @@ _OF_A_SPEC_WITH_A_MODEL = {
     "security_group_ids": "model.vpc_config.security_group_ids",
 }
 _NETWORK = ("subnets", "security_group_ids")
-_OF_AN_ALARM = {**dict.fromkeys((*_TOPICS, "alarm_actions"), "actions")}
 
 ELSEWHERE_CALLED: dict[str, dict[str, str]] = {
     **{kind.__name__: _OF_A_SPEC_WITH_A_MODEL for kind in KINDS},
@@ -142,19 +139,19 @@ ELSEWHERE_CALLED: dict[str, dict[str, str]] = {
         "predefined_metric_type": "metric",
         "target": "target_value",
     },
-    "StepPolicy": {**_OF_AN_ALARM, "predefined_metric_type": "metric"},
+    "StepPolicy": {"alarm_actions": "actions", "predefined_metric_type": "metric"},
     # Terraform repeats a block for each entry of the list.
     "CustomizedMetricSpecification": {"metric_query": "metrics"},
     "Alarms": {"alarm_actions": "actions"},
     "AlarmRule": {
-        **_OF_AN_ALARM,
+        "alarm_actions": "actions",
         **dict.fromkeys(("metric_query", "metric_data_queries"), "metrics"),
         **dict.fromkeys(("description", "runbook"), "alarm_description"),
         "name": "alarm_name",
         "extended_statistic": "statistic",
         "variant": "variant_name",
     },
-    "CompositeAlarm": _OF_AN_ALARM,
+    "CompositeAlarm": {"alarm_actions": "actions"},
     "RollbackAlarm": {"metric_name": "metric"},
     "EndpointConfig": {
         **{key: f"async_inference_config.{path}" for key, path in _OF_ASYNC.items() if key != "kms_key"},

@@ -139,7 +139,8 @@ def period_is_allowed(spec: ModelSpec) -> Iterator[Problem]:
     """A period must be 10, 20 or 30 seconds, or a multiple of 60."""
     for path, period in _periods(spec):
         if not _is_possible(period):
-            fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
+            fix = f"write {max(60, period // 60 * 60)}; allowed: multiples of 60, and 10, 20 or 30 for what "
+            fix += "is published more often than once a minute"
             yield Problem((*path, "period"), f"a period of {period} s is not allowed", fix)
 
 
