@@ -19,6 +19,7 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest, listed
 
 _POLICY = f"{GUIDE}/endpoint-auto-scaling-add-code-define.html"
+_TRACKABLE = f"{AWS}/autoscaling/application/userguide/target-tracking-scaling-policy-overview.html"
 _CUSTOMIZED = f"{AWS}/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
 
 # Of a serverless endpoint's metrics, only this one rises and falls with provisioned concurrency.
@@ -168,9 +169,9 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "target_value"), message, f"write a number above 0{such}")
 
 
-@warning("IS514", METRICS_PAGE)
+@error("IS514", METRICS_PAGE)
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
-    """The target of a utilization should be one that the metric can reach.
+    """The target of a utilization must be one that the metric can reach.
 
     A sum over devices is at most 100 times their number. AWS accepts any target; nothing scales by this one.
     """
@@ -204,11 +205,11 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*it.path, "target_value"), as_sum(target, it.metric, devices), fix)
 
 
-@warning("IS522", METRICS_PAGE)
+@error("IS522", METRICS_PAGE)
 def target_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
-    """The target of a utilization should be in percent, not a fraction of 1.
+    """The target of a utilization must be in percent, not a fraction of 1.
 
-    Anything that runs at all is busier than 0.6 %.
+    Anything that runs at all is busier than 0.6 %, so that no capacity brings it there.
     """
     for it in _bounded(spec):
         target, devices = it.policy.target_value, it.preferred_devices
@@ -219,12 +220,12 @@ def target_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*it.path, "target_value"), message, fix)
 
 
-@warning("IS516", TRACKING_PAGE)
+@error("IS516", _TRACKABLE)
 def target_is_no_time(spec: ModelSpec) -> Iterator[Problem]:
-    """A policy should not hold a time at a target.
+    """A policy cannot hold a time at a target.
 
-    The number is microseconds, and times do not change in proportion to capacity. AWS registers such a policy
-    all the same.
+    AWS says that the metric must change in proportion to capacity, and lists latencies among those that do
+    not work. It registers such a policy all the same. The number would be microseconds.
     """
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
@@ -233,11 +234,12 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
 
 
-@warning("IS517", TRACKING_PAGE)
+@error("IS517", _TRACKABLE)
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Problem]:
-    """The metric of a policy should fall when capacity is added.
+    """The metric of a policy must fall when capacity is added.
 
-    Otherwise capacity grows to its maximum and stays there.
+    AWS says so, and lists counts of all requests among those that do not work: capacity grows to its maximum
+    and stays there.
     """
     for path, scaled, _, metric in named_policies(spec):
         falls = all(it.falls_with_capacity for it in metrics.find(metric))
