@@ -22,8 +22,8 @@ _METRICS_TOP = f"""\
 {_GENERATED}
 
 `metric:` in `autoscaling` and in `alarms` takes AWS's own name; namespace, dimension and unit follow from it.
-A metric that the endpoint does not publish is refused in a policy, which would never do anything. In an alarm
-it is warned of ([IS801](codes.md#is801)), and there is no such alarm: it would stay in INSUFFICIENT_DATA.
+A metric that the endpoint does not publish is refused: a policy would never do anything
+([IS512](codes.md#is512)), and an alarm would stay in INSUFFICIENT_DATA ([IS801](codes.md#is801)).
 A `metric:` on requests to a variant with inference components is warned of: AWS lists such metrics, but on
 live endpoints only the components were found to have them ([IS524](codes.md#is524), [IS849](codes.md#is849)).
 The dashboard does not draw them.

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from inferstack.check.structure.values import WHAT_A_PATTERN_MEANS
+from inferstack.check.structure.patterns import WHAT_A_PATTERN_MEANS
 from inferstack.problems.words import chosen, span
 from inferstack.texts.elsewhere import WHOLE_LIST
 from inferstack.texts.placeholders import OR_PLACEHOLDER

@@ -119,17 +119,6 @@ ANSWERS: Mapping[str, Any] = {
             }
         ],
     },
-    "GetProducts": {
-        "PriceList": [
-            json.dumps(
-                {
-                    "product": {"productFamily": "ML Instance", "attributes": PRODUCT},
-                    "terms": {"OnDemand": {"t": {"priceDimensions": BY_HOUR}}},
-                }
-            )
-        ],
-        "NextToken": None,
-    },
     "HeadBucket": {"BucketRegion": "us-east-1"},
     "HeadObject": _stored,
     "ListObjectsV2": {

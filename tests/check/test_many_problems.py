@@ -21,13 +21,16 @@ from inferstack.problems import (
     in_file_order,
     words,
 )
-from inferstack.problems.words import MOST_SUGGESTIONS
+from inferstack.problems.words import did_you_mean, few_suggestions
 
+# Written here, too, so that larger numbers do not pass unnoticed: each takes milliseconds.
+MOST_SUGGESTIONS, MOST_FOUND = 300, 1_000
 HEAD = """\
 kind: single-model
 endpoint_name: churn
 model: {image: {framework: xgboost, version: 1.7-1}, model_data_url: s3://acme-models/churn/model.tar.gz}
 """
+ON = "variant: {instance_type: ml.m5.large, initial_instance_count: 1}\n"
 WRONG = {
     "instance types": "variants:\n"
     + "".join(
@@ -78,7 +81,7 @@ def checked(file: Path) -> Checked:
 
 
 def test_the_first_problems_are_said_and_the_others_counted(checked: Checked) -> None:
-    assert 0 < checked.asked <= MOST_SUGGESTIONS
+    assert checked.asked == MOST_SUGGESTIONS
     found = checked.found
     said = [it for it in found if it.code != MANY]
     counts = [it for it in found if it.code == MANY]
@@ -103,8 +106,42 @@ def test_what_is_said_has_its_suggestion(checked: Checked) -> None:
 def test_a_spec_that_is_loaded_has_as_few(file: Path) -> None:
     with asked() as them, pytest.raises(SpecError) as failed:
         load_spec(file, stage="s7" if "stages:" in file.read_text("utf-8") else None)
-    assert len(them) <= MOST_SUGGESTIONS
-    assert len(failed.value.problems) <= MOST_SHOWN + 1
+    # One stage of that file has fewer mistakes.
+    assert len(them) == (42 if "stages:" in file.read_text("utf-8") else MOST_SUGGESTIONS)
+    assert len(failed.value.problems) <= MOST_SHOWN + 2
+
+
+@pytest.mark.parametrize(("options", "answered"), [(1, 300), (500, 150), (2_000, 60), (400_000, 0)])
+def test_very_many_options_use_up_more_suggestions(options: int, answered: int) -> None:
+    known = [f"option-{number}" for number in range(options)]
+    with asked() as them, few_suggestions():
+        for _ in range(2 * MOST_SUGGESTIONS):
+            did_you_mean("optoin-0", known)
+    assert len(them) == answered
+
+
+LISTS = {
+    "entries of a list": "ignore:\n{}",
+    "entries of one form of a block": "alarms:\n  actions:\n{}",
+    "values": "tags:\n{}",
+    "keys": "endpoint:\n{}",
+}
+
+
+@pytest.mark.parametrize("place", LISTS)
+def test_beyond_a_thousand_nothing_is_looked_for(place: str, tmp_path: Path) -> None:
+    counts = []
+    # The list itself may be wrong, too.
+    for many in (MOST_FOUND - 1, MOST_FOUND + 1, 4 * MOST_FOUND):
+        line = "  - {}\n" if "entries" in place else "  k{}: 5\n"
+        text = LISTS[place].format("".join(line.format(number) for number in range(many)))
+        (tmp_path / "spec.yaml").write_text(f"{HEAD}{ON}{text}", "utf-8")
+        found = check_files([tmp_path / "spec.yaml"])
+        counts.append([it.message for it in found if it.code == MANY])
+    none_left_out, one_more, many_more = counts
+    assert len(none_left_out) == 1
+    assert one_more == many_more
+    assert "there are more than 1,000 problems like those above: the others were not looked for" in many_more
 
 
 def test_the_next_file_gets_its_suggestions(tmp_path: Path) -> None:

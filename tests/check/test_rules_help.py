@@ -1,6 +1,7 @@
 """Following a rule's advice is not a mistake of another kind."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -90,6 +91,40 @@ def test_a_time_is_no_target_with_a_unit_or_without() -> None:
     assert fix("IS516", tracking("ModelLatency")).startswith(
         "a time cannot be held at a target: use `step_policies`"
     )
+
+
+def copies_of(memory: float) -> dict[str, Any]:
+    needs = {"compute_resource_requirements": {"min_memory_required_in_mb": memory}}
+    one = {"specification": {"model_name": "net", **needs}}
+    variant = {**MODELLED["variant"], "initial_instance_count": 1}
+    return {**MODELLED, "variant": variant, "inference_components": {"one": one}}
+
+
+def tracking_at(target: float) -> dict[str, Any]:
+    policies = [{"metric": "CPUUtilization", "target_value": target}]
+    return {**SINGLE, "autoscaling": {"min_capacity": 2, "max_capacity": 5, "policies": policies}}
+
+
+def watched_every(seconds: float) -> dict[str, Any]:
+    return {**SINGLE, "alarms": {"rules": [{"metric": "Invocations", "threshold": 5, "period": seconds}]}}
+
+
+@pytest.mark.parametrize(
+    ("spec_with", "code", "wrong", "said", "proposed"),
+    [
+        (tracking_at, "IS513", 0, "such as 140,", 140),
+        (tracking_at, "IS514", 500, "such as 140", 140),
+        (tracking_at, "IS522", 0.6, "write 120, ", 120),
+        (watched_every, "IS807", 15, "write 60;", 60),
+        (watched_every, "IS807", 130, "write 120;", 120),
+        (copies_of, "IS414", 999_999, "write less than 7372,", 7_371),
+    ],
+)
+def test_a_proposed_value_is_right_by_all_other_rules_too(
+    spec_with: Callable[[float], dict[str, Any]], code: str, wrong: float, said: str, proposed: float
+) -> None:
+    assert said in fix(code, spec_with(wrong))
+    assert found(spec_with(proposed)) == ()
 
 
 def scaled(low: int, high: int, **more: Any) -> dict[str, Any]:
@@ -220,6 +255,54 @@ def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(
         },
     }
     assert fix("IS422", spec) == f"write 2, or let the fleet grow to 3 with {by}"
+
+
+@pytest.mark.parametrize(
+    ("code", "needs", "variant", "said"),
+    [
+        ("IS420", {"number_of_accelerator_devices_required": 4}, {}, "raise `initial_instance_count` to 3, "),
+        ("IS421", {"number_of_cpu_cores_required": 40}, {}, "raise `initial_instance_count` to 3, "),
+        (
+            "IS421",
+            {"number_of_cpu_cores_required": 40},
+            {"autoscaling": {"min_capacity": 1, "max_capacity": 2}},
+            "raise `initial_instance_count` to 3, and `max_capacity` of its `autoscaling` as well, ",
+        ),
+        *(
+            (
+                code,
+                needs,
+                {"managed_instance_scaling": {"status": "ENABLED", "max_instance_count": 2}},
+                "let the fleet grow to 3 (5 for the maximum copies) with `max_instance_count` of "
+                "`managed_instance_scaling`, ",
+            )
+            for code, needs in (
+                ("IS420", {"number_of_accelerator_devices_required": 4}),
+                ("IS421", {"number_of_cpu_cores_required": 40}),
+            )
+        ),
+    ],
+)
+def test_first_copies_without_room_name_the_key_that_stands_in_the_way(
+    code: str, needs: dict[str, Any], variant: dict[str, Any], said: str
+) -> None:
+    specification = {
+        "container": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1"},
+        "compute_resource_requirements": {"min_memory_required_in_mb": 1024, **needs},
+    }
+    spec = {
+        "kind": "inference-components",
+        "endpoint_name": "chat",
+        "variant": {"instance_type": "ml.g5.12xlarge", "initial_instance_count": 1, **variant},
+        "inference_components": {
+            "llm": {
+                "specification": specification,
+                "runtime_config": {"copy_count": 3},
+                "autoscaling": {"min_capacity": 1, "max_capacity": 5},
+            }
+        },
+    }
+    assert fix(code, spec).startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from support.checking import check_file
 
-from inferstack.check.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
+from inferstack.check.structure.other_names import NAMED_BY, NOT_A_KEY_HERE
+from inferstack.check.structure.patterns import WHAT_A_PATTERN_MEANS
 from inferstack.check.structure.validator import has_form
-from inferstack.check.structure.values import WHAT_A_PATTERN_MEANS
-from inferstack.format.schema import shipped_schema, shipped_schema_text
+from inferstack.check.structure.words_of_aws import ELSEWHERE_CALLED
+from inferstack.format.schema import allowed_at, kind_definitions, shipped_schema, shipped_schema_text
 
 SINGLE = """\
 kind: single-model
@@ -261,7 +262,7 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         ),
         (SINGLE + "log_group: {retention_in_days: 30}\n", "remove it: SageMaker creates the log groups; "),
         (SINGLE + "termination_protection: true\n", "remove it: `aws cloudformation update-term"),
-        (f"{SINGLE}ExecutionRoleArn: arn\n", "write the role's ARN as `execution_role` at the top"),
+        (f"{SINGLE}ExecutionRoleArn: arn\n", "it is called `execution_role` here"),
         (
             SINGLE.replace("model:", "model:\n  role: arn"),
             "write the role's ARN as `execution_role` at the top",
@@ -322,11 +323,18 @@ def test_the_words_of_cloudformation_lead_to_those_of_a_spec(text: str, said: st
     assert [fix for fix in fixes(tmp_path, text) if fix.startswith(said)]
 
 
-def test_a_stage_in_capitals_is_recognized(tmp_path: Path) -> None:
-    (fix,) = fixes(tmp_path, SINGLE.replace("name: ranker", "name: ranker-${Stage}"))
+@pytest.mark.parametrize("written", ["${Stage}", "$stage", "{stage}", "{{ stage }}", "${{ stage }}"])
+def test_a_stage_written_in_another_way_is_recognized(written: str, tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, SINGLE.replace("name: ranker", f"name: 'ranker-{written}'"))
     assert fix.startswith("did you mean `${stage}`? write letters and digits")
+
+
+def test_a_stage_that_stays_in_a_text_is_recognized(tmp_path: Path) -> None:
     (fix,) = fixes(tmp_path, SINGLE.replace("ranker/model", "${Stage}/model"))
     assert fix.startswith("did you mean `${stage}`? write what it stands for")
+    (fix,) = fixes(tmp_path, SINGLE.replace("ranker/model", "$stage/model"))
+    assert fix.startswith("did you mean `${stage}`? what is filled in")
+    assert fixes(tmp_path, SINGLE.replace("ranker/model", "$stages/model")) == []
 
 
 def test_one_word_for_a_block_of_one_choice_becomes_the_choice(tmp_path: Path) -> None:
@@ -337,12 +345,65 @@ def test_one_word_for_a_block_of_one_choice_becomes_the_choice(tmp_path: Path) -
         assert f"write `{{mode: {written}}}`" in fixes(tmp_path, text.replace("{}", found))
 
 
-@pytest.mark.parametrize(("key", "here"), CALLED_HERE.items())
-def test_no_block_has_a_key_by_both_names(key: str, here: str) -> None:
-    blocks = [block.get("properties", {}) for block in shipped_schema()["$defs"].values()]
-    having = [block for block in blocks if here in block]
-    assert having
-    assert not [block for block in having if key in block]
+@pytest.mark.parametrize("block", ELSEWHERE_CALLED)
+def test_a_word_of_aws_stands_for_a_key_of_the_format(block: str) -> None:
+    """Its path leads to a key, from the block, or else from the top of a spec of any kind."""
+    keys = shipped_schema()["$defs"][block]["properties"]
+    for word, path in ELSEWHERE_CALLED[block].items():
+        assert word not in keys
+        first, *_ = steps = tuple(path.split("."))
+        for definition in [block] if first in keys else kind_definitions().values():
+            assert allowed_at(definition, steps), path
+
+
+# Word by word what people wrote, and where similarity, or the only block with such a key, led them.
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{SINGLE}role: arn\n", "it is called `execution_role` here"),
+        (f"{SINGLE}model_data: s3://acme-models/m.tar.gz\n", "write it as `model_data_url` under `model`"),
+        (f"{SINGLE}instance_count: 2\n", "write it as `initial_instance_count` under `variant`"),
+        (f"{SINGLE}volume_kms_key_id: k\n", "write it as `kms_key_id` under `endpoint_config`"),
+        (f"{SINGLE}  kms_key_id: k\n", "write it under `endpoint_config`"),
+        (f"{SINGLE}  num_instances: 2\n", "it is called `initial_instance_count` here"),
+        (SINGLE.replace("model:", "model:\n  framework_version: '1'"), "write it as `version` under `image`"),
+        (
+            SINGLE.replace("model:", "model:\n  model_package_group_name: g"),
+            "write it as `group` under `model_package`",
+        ),
+        (
+            f"{SINGLE}endpoint_config: {{async_inference_config: {{output_path: s3://acme-out/a}}}}\n",
+            "write it as `s3_output_path` under `output_config`",
+        ),
+        (
+            f"{SINGLE}endpoint_config: {{async_inference_config: {{success_topic: t}}}}\n",
+            "write it under `output_config.notification_config`",
+        ),
+        (
+            f"{SINGLE}endpoint: {{canary_size: 1}}\n",
+            "write it under `deployment_config.blue_green_update_policy.traffic_routing_configuration`",
+        ),
+        (
+            f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, policies: [{{metric_name: CPUUtilization, "
+            "target_value: 240}]}\n",
+            "it is called `metric` here",
+        ),
+        (f"{SINGLE}execution_role: {{policies: []}}\n", "it is called `statements` here"),
+        (f"{SINGLE}execution_role: {{role_name: r}}\n", "remove it: the role is not named"),
+        (f"{SINGLE}entry_point: inference.py\n", "put the code into the archive"),
+        (f"{COMPONENT}    env: {{}}\n", "write it as `environment` under `specification.container`"),
+        (f"{COMPONENT}    copies: 2\n", "write it as `copy_count` under `runtime_config`"),
+        (f"{COMPONENT}image_uri: i\n", "write it as `image` in the `container` of an inference component"),
+    ],
+)
+def test_a_word_of_the_sdk_is_looked_up_before_similar_ones(text: str, said: str, tmp_path: Path) -> None:
+    found = fixes(tmp_path, text)
+    assert [it for it in found if it.startswith(said)], found
+
+
+def test_what_a_word_of_the_sdk_sets_is_not_missing(tmp_path: Path) -> None:
+    text = f"{SINGLE}endpoint_config: {{async_inference_config: {{output_path: s3://acme-out/a}}}}\n"
+    assert fix(tmp_path, text) == "write it as `s3_output_path` under `output_config`"
 
 
 @pytest.mark.parametrize(("block", "key"), NAMED_BY.items())
@@ -363,7 +424,11 @@ def test_a_block_that_says_it_has_no_such_key_has_none() -> None:
     [
         ("alarms: {rules: [[]]}\n", "write keys under it: threshold, also metric, "),
         ("alarms: {actions: 'arn:aws:sns:us-east-1:111122223333:on-call'}\n", "[arn:aws:sns:us-east-1:"),
-        ("alarms: {actions: 'on call: ops'}\n", "write a list: [a, b]"),
+        (
+            "alarms: {actions: my-topic}\n",
+            "write a list; each entry is the ARN of a topic, function, OpsItem, response plan, investigation group "
+            "or scaling policy: arn:aws:sns:",
+        ),
         (
             "endpoint_config: {data_capture_config: {destination_s3_uri: s3://acme-captures/all, "
             "initial_sampling_percentage: 5, capture_options: input}}\n",

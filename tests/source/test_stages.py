@@ -179,7 +179,7 @@ def test_the_stages_to_choose_from_are_named(document: Document) -> None:
     with pytest.raises(SpecError) as found:
         at_stage(document, None)
     assert [it.fix for it in found.value.problems] == [
-        "choose one with `--stage` or `-c stage=`, or in an app with `stage=`: `dev` or `prod`"
+        "choose one with `--stage`, in an app with `-c stage=`, in Python with `stage=…`: `dev` or `prod`"
     ]
 
 

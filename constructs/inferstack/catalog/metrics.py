@@ -68,7 +68,7 @@ class Metric(msgspec.Struct, frozen=True):
         This applies to an average or a maximum; a sum over a period, or a count of readings, has no limit.
         """
         if self.unit == "Percent":
-            return 100
+            return None if self.name == _OF_A_RESERVATION else 100
         return 1 if self.name in _SHARES else None
 
     @property
@@ -103,6 +103,8 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 _REQUESTS = "AWS/SageMaker"
+# A copy may use more than the memory that it has reserved.
+_OF_A_RESERVATION = "MemoryUtilizationNormalized"
 # Shares that AWS publishes as 0 to 1, not in percent.
 _SHARES = frozenset(
     {

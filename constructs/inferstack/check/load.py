@@ -32,7 +32,7 @@ from inferstack.check.structure import UNKNOWN_KEY
 from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
 from inferstack.format.kinds import NAMELESS, Environment, ModelSpec, Spec
-from inferstack.problems import Problem, Severity, SpecError, SpecPath, in_file_order
+from inferstack.problems import MANY, Problem, Severity, SpecError, SpecPath, in_file_order
 from inferstack.problems.file_codes import STAGES_IDLE
 from inferstack.problems.words import few_suggestions, listed
 from inferstack.source.document import Document
@@ -225,6 +225,8 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
     if meant is not None:
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
     yield from structural
+    if any(it.code == MANY for it in structural):
+        return  # The rules would meet values that were not looked at.
     # With a lock, files of models need not be on this machine; only a whole spec says which ones.
     with_models = lock in (NO_LOCK, AS_WRITTEN)
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)

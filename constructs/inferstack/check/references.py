@@ -63,14 +63,14 @@ def placeholder_problems(document: Document) -> Iterator[Problem]:
 
 
 # IAM's variables, which a policy may have, have a colon or are a single mark.
-_WORD = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_WORD = re.compile(r"\$\{[A-Za-z_]\w*\}|\$stage\b")
 _SOURCE = re.compile(r"\$\{([\w-]+):(?!:)[^{}]*\}")
 
 
 def literal_placeholders(document: Document) -> Iterator[Problem]:
     """Every `${…}` in a document that looks like one to be filled in and stays as it is."""
     known = [f"${{{name}}}" for name in ("stage", *PSEUDO_PARAMETERS)]
-    for path, text in document.texts_with("${"):
+    for path, text in document.texts_with("$"):
         for name in dict.fromkeys(_WORD.findall(text)):
             if name not in known:
                 fix = did_you_mean_then(name, known, f"what is filled in: {listed(known)}")

@@ -290,18 +290,18 @@ def _for_each_device(stack: Stack, alarm: Properties) -> float | None:
 
 
 def _never_reached(stack: Stack, alarm: Properties) -> bool:
-    """Whether a threshold is above all that the metric can be, on the instance types that are known."""
+    """Whether the metric can never get beyond a threshold, on the instance types that are known."""
     threshold = stack.number(alarm.get("Threshold"))
     metric = units.metric_of(alarm.get("Namespace"), alarm.get("MetricName"))
     counts = statistic_of(alarm) in ("Sum", "SampleCount")
     if metric is None or metric.most is None or threshold is None or counts:
         return False
-    if str(alarm.get("ComparisonOperator")).startswith("Less"):
+    operator = str(alarm.get("ComparisonOperator"))
+    devices = [1] if metric.per_device is None else _devices(stack, alarm, metric)
+    if operator.startswith("Less") or not devices:
         return False
-    if metric.per_device is None:
-        return threshold > metric.most
-    devices = _devices(stack, alarm, metric)
-    return bool(devices) and threshold > metric.most * max(devices)
+    most = metric.most * max(devices)
+    return threshold >= most if operator == "GreaterThanThreshold" else threshold > most
 
 
 def _devices(stack: Stack, alarm: Properties, metric: Metric | None) -> list[int]:

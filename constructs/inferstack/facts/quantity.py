@@ -30,6 +30,13 @@ _EXACT = Context(prec=60)
 _LONGEST_MILLISECONDS = 60_000
 TIME_UNITS = ("us", "ms", "s", "min")
 """Units that the threshold of a latency may have."""
+TIME_WORDS = {
+    **dict.fromkeys(("us", "µs", "usec", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "min"),
+}
+"""What people call these units."""
 
 
 INSTEAD_OF_A_TARGET = "a time cannot be held at a target: use `step_policies` with a threshold such as 200 ms"
@@ -175,7 +182,15 @@ def _with_unit(text: str, metric: Metric) -> Quantity:
         return Quantity(_plain(_EXACT.divide(microseconds, MICROSECONDS_OF[metric.unit])))
     shown = unit if len(unit) <= _LONGEST_UNIT else f"{unit[:_LONGEST_UNIT]}…"
     message = f"{describe(text)} has the unit `{shown}`, which cannot be used with {metric.name}"
-    raise UnfitQuantity(message, _allowed(metric))
+    raise UnfitQuantity(message, _in_our_words(number, unit, metric) or _allowed(metric))
+
+
+def _in_our_words(number: Decimal, unit: str, metric: Metric) -> str:
+    """What to write for a unit that has another name here; empty if the metric has no such unit."""
+    word = unit.lower()
+    if is_time(metric) and word in TIME_WORDS:
+        return f'write "{number} {TIME_WORDS[word]}"'
+    return f'write "{number} %"' if is_utilization(metric) and word in ("percent", "pct") else ""
 
 
 def _allowed(metric: Metric) -> str:

@@ -174,6 +174,10 @@ class SpecError(Exception):
 
 MOST_SHOWN = 200
 """Problems of one file that are reported one by one. With more, one fixes the first and looks again."""
+MOST_FOUND = 1_000
+"""Problems with the structure of one file after which no more are looked for: each takes a millisecond and
+20 KB, and a file may have as many as lines.
+"""
 MANY = "IS027"
 """The code of the problem that counts the rest. Its severity is the worst of theirs."""
 

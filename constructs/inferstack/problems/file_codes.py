@@ -1,6 +1,6 @@
 """Codes of what is wrong with files, with several specs together, and with a spec in the stack of an app."""
 
-from inferstack.problems import MANY as _MANY, MOST_SHOWN
+from inferstack.problems import MANY as _MANY, MOST_FOUND, MOST_SHOWN
 from inferstack.problems.codes import CodeTable
 
 _YAML = "https://yaml.org/spec/1.2.2/"
@@ -40,7 +40,7 @@ TOO_MANY_PROBLEMS = _error(
     _MANY,
     f"There are more than {MOST_SHOWN} problems in one file, or with the models of one spec. The first are "
     "reported, errors before warnings; the others are counted by their codes. This is an error if one of "
-    "them is.",
+    f"them is. After {MOST_FOUND:,} wrong keys and values no more are looked for.",
 )
 STAGES_FORM = _error("IS030", "`stages` is not a mapping from stage names to mappings.")
 UNKNOWN_STAGE = _error("IS031", "The stage that was chosen is not listed under `stages`.")

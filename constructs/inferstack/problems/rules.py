@@ -31,7 +31,9 @@ class RuleTable(dict[str, Rule]):
     def error(
         self, code: str, source: str = OWN_FORMAT, *, partial: bool = False
     ) -> Callable[[Check], Check]:
-        """Registers a rule that AWS or Triton enforces: breaking it stops synthesis."""
+        """Registers a rule that AWS or Triton enforces, or without which something can never do what it says:
+        breaking it stops synthesis.
+        """
         return self._entered(code, Severity.ERROR, source, partial)
 
     def warning(

@@ -25,7 +25,7 @@ MOST_STAGES = 50
 _NAME = re.compile("[A-Za-z0-9-]+")
 _NAME_FIX = "use letters, digits and hyphens"
 _FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
-_NEEDED_FIX = "choose one with `--stage` or `-c stage=`, or in an app with `stage=`"
+_NEEDED_FIX = "choose one with `--stage`, in an app with `-c stage=`, in Python with `stage=…`"
 _SAME_IN_ALL = {
     STAGES: "stages cannot be nested: list them all under the one `stages`",
     "kind": "`kind` is the same in all stages: for another kind, write a separate spec",

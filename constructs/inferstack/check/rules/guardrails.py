@@ -242,11 +242,11 @@ def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(_ROLL, f"the endpoint {reason}, so it cannot have a rolling update", fix)
 
 
-@warning("IS621", _EXCLUSIONS)
+@error("IS621", _EXCLUSIONS)
 def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Problem]:
     """Guardrails do not work on inf1 instances.
 
-    SageMaker silently falls back to all at once.
+    SageMaker says that it falls back to all at once, without a wait.
     """
     known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
     if deployment_config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
@@ -258,7 +258,7 @@ def _excluded(spec: ModelSpec) -> Sequence[VariantProperty]:
     return () if spec.endpoint is None else spec.endpoint.exclude_retained_variant_properties or ()
 
 
-@warning("IS630", _PROPERTY)
+@error("IS630", _PROPERTY)
 def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Problem]:
     """Counts and weights can be excluded from what an update retains; data capture is not supported yet.
 

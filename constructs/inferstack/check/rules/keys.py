@@ -229,7 +229,7 @@ ROWS = (
         fix="write `instance_type` and `initial_instance_count`"),
     Excluded("IS628", f"{GUIDE}/deployment-guardrails.html",
         "Guardrails are only for real-time and asynchronous endpoints.",
-        at=_top_if_serverless, keys=(_UPDATE,), severity=_WARNING,
+        at=_top_if_serverless, keys=(_UPDATE,),
         when={f"{_UPDATE}.rolling_update_policy": None},  # IS620 refuses such a policy.
         message="the endpoint is serverless, but guardrails are only for real-time and asynchronous ones",
         fix="remove `deployment_config`: traffic moves all at once"),

@@ -4,8 +4,9 @@
 
 ``validator`` is `jsonschema` with the few meanings that differ for specs; it decides whether data is right
 and finds everything that is not. ``report`` turns each error into a problem: ``keys`` for a key that is
-unknown or missing, ``wrong_types`` for a value of the wrong type, ``values`` for a value that is not allowed.
-``other_names`` is their table of keys that other tools use for what a spec says in its own way.
+unknown or missing, ``wrong_types`` for a value of the wrong type, ``values`` for a value that is not allowed,
+with AWS's ``patterns`` in words. ``words_of_aws`` is their table of keys that AWS's tools have another name
+for, ``other_names`` of those that a spec expresses in another way than by a key.
 
 The codes stand here, where all of these modules can import them.
 """

@@ -1,39 +1,16 @@
-"""Keys that have another name here: those of another AWS block or of SageMaker's SDK, for the same thing; and
-keys of CloudFormation and similar tools that a spec expresses in another way.
+"""Keys that have another name here, and keys of CloudFormation and similar tools that a spec expresses in
+another way than by a key.
 
-The names are too different to be found by similarity, so they are listed.
+:mod:`inferstack.check.structure.words_of_aws` has the keys that have another name.
 """
 
 from collections.abc import Collection
 
 from inferstack.catalog.cloudformation import snake
+from inferstack.check.structure.words_of_aws import ELSEWHERE_CALLED
 from inferstack.format.kinds import KINDS
 from inferstack.problems.words import nearest
 
-CALLED_HERE = {
-    # A model has `ModelDataUrl`, the container of an inference component `ArtifactUrl`.
-    "artifact_url": "model_data_url",
-    "model_data_url": "artifact_url",
-    "model_data": "artifact_url",
-    "env": "environment",
-    "environment_variables": "environment",
-    # SageMaker counts instances, Application Auto Scaling the capacity of whatever it scales.
-    "min_capacity": "min_instance_count",
-    "max_capacity": "max_instance_count",
-    "min_instance_count": "min_capacity",
-    "max_instance_count": "max_capacity",
-    "production_variants": "variants",
-    "shadow_production_variants": "shadow_variants",
-    "role_arn": "execution_role",
-    "cpu": "number_of_cpu_cores_required",
-    "gpu": "number_of_accelerator_devices_required",
-    "memory": "min_memory_required_in_mb",
-    "predefined_metric_type": "metric",
-    "alarm_actions": "actions",
-    # Terraform repeats a block for each entry of the list.
-    "metric_query": "metrics",
-}
-"""If a block has the second key, but not the first, the first one stands for it."""
 NAMED_BY = {
     "Variant": "variant_name",
     "ScalingPolicy": "policy_name",
@@ -97,20 +74,19 @@ _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
 _NOT_DESCRIBED = "remove it: an alarm is described by its rule"
+_NOTIFIES = "write its ARN as `actions: [ARN]`"
+_TOPICS = dict.fromkeys(("sns_topic", "sns_topic_arn", "topic", "topics", "topic_arn"), _NOTIFIES)
 _NO_ALARMS = "write `alarms: false` for no alarms, or `actions: []` for alarms that notify nobody"
 _NO_BAND = "remove it: there is no anomaly detection, each alarm is compared with its `threshold`"
 _STEPS = (
     "steps go under `step_policies`, next to `policies`: `{metric: …, threshold: …, adjustment_type: …, "
     "step_adjustments: […]}`"
 )
-_COPIES = "write `runtime_config: {copy_count: …}` in the component"
-_LIMITS_OF_COPIES = "write `min_capacity` and `max_capacity` under the component's `autoscaling`"
 _SCALING_OF_COPIES = "write it under the component's `autoscaling`"
-_ACCELERATORS = (
-    "write `number_of_accelerator_devices_required` under `specification.compute_resource_requirements`"
+_OF_A_CUSTOM_METRIC = (
+    "remove it if SageMaker publishes the metric: `metric` is its name; write any other one, with its "
+    "namespace, under `customized_metric_specification`"
 )
-_MEMORY = "write `min_memory_required_in_mb` under `specification.compute_resource_requirements`"
-_CPUS = "write `number_of_cpu_cores_required` under `specification.compute_resource_requirements`"
 _OF_A_POLICY = {
     "type": "remove it: `policies` track a target, and `step_policies` take steps",
     "policy_type": "remove it: `policies` track a target, and `step_policies` take steps",
@@ -124,9 +100,15 @@ _NETWORK = ("vpc_config", "enable_network_isolation")
 _NO_LOGS = "remove it: SageMaker creates the log groups; `aws logs put-retention-policy` sets their retention"
 _OF_THE_STACK = "remove it: `aws cloudformation update-termination-protection` sets it on the stack"
 _LOGS = ("log_group", "log_group_name", "logs", "log_retention", "retention_in_days")
+# What the SDK packs into the archive, and what it writes into the environment.
+_CODE = "put the code into the archive, as `code/inference.py`: a spec names only the archive"
+_OF_THE_SDK = {
+    **dict.fromkeys(("entry_point", "source_dir", "code_location", "inference_script"), _CODE),
+    "model_server_workers": "write `SAGEMAKER_MODEL_SERVER_WORKERS` in the container's `environment`",
+}
 _OF_A_SPEC = {
+    **_OF_THE_SDK,
     "endpoint_config_name": _NO_CONFIG_NAME,
-    "execution_role_arn": _ONE_ROLE,
     "jumpstart_model_id": _JUMPSTART,
     "model_id": _JUMPSTART,
     "scalable_target": "write its `min_capacity` and `max_capacity` under `autoscaling`",
@@ -136,6 +118,7 @@ _OF_A_SPEC = {
     "scheduled_action": "write it as an entry of `scheduled_actions` under `autoscaling`",
     "customized_metric_specification": f"write it in {_A_POLICY}",
     **dict.fromkeys(_PREDEFINED, f"write the type of the metric as `metric` in {_A_POLICY}"),
+    **dict.fromkeys(_TOPICS, f"{_NOTIFIES} under `alarms`"),
     "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
     "alarm_name": "write it in an entry of `rules` under `alarms`",
     "alarm": "write its contents as an entry of `rules` under `alarms`",
@@ -165,11 +148,15 @@ _OF_A_SPEC_WITH_COMPONENTS = {
         "write its contents as `container` under the `specification` of an inference component",
     ),
     "model_name": "write it under the `specification` of an inference component",
+    **dict.fromkeys(
+        ("image", "image_uri"), "write it as `image` in the `container` of an inference component"
+    ),
     "mode": "remove it: `kind` sets it",
     "shadow_production_variants": "remove it: it is called `shadow_variants`, which this kind does not have",
 }
 _ROLE = ("execution_role_arn", "execution_role", "role_arn", "role")
 _OF_A_MODEL = {
+    **_OF_THE_SDK,
     **dict.fromkeys(("primary_container", "container"), _IN_THE_MODEL),
     "mode": _KIND,
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
@@ -203,30 +190,27 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("name", "inference_component_name"), _ITS_KEY),
         **dict.fromkeys(("endpoint_name", "endpoint_arn"), "remove it: it is the endpoint of the spec"),
         "model": "write `specification: {model_name: …}` for a model under `models`, or a `container` there",
-        **dict.fromkeys(("copies", "num_copies", "initial_copy_count"), _COPIES),
-        **dict.fromkeys(("min_copies", "max_copies", "min_capacity", "max_capacity"), _LIMITS_OF_COPIES),
         **dict.fromkeys(("policies", "step_policies", "scheduled_actions"), _SCALING_OF_COPIES),
-        **dict.fromkeys(("accelerators", "num_accelerators", "number_of_accelerators"), _ACCELERATORS),
-        **dict.fromkeys(("gpu", "gpus", "num_gpus"), _ACCELERATORS),
-        **dict.fromkeys(("memory", "min_memory", "min_memory_mb", "memory_in_mb"), _MEMORY),
-        **dict.fromkeys(("cpu", "cpus", "num_cpus", "cpu_cores"), _CPUS),
     },
     "Autoscaling": {
         **dict.fromkeys(("resource_id", "scalable_dimension", "service_namespace"), _NO_TARGET),
         "role_arn": "remove it: AWS uses a role of its own to scale SageMaker",
         "target": "write it as `target_value` in an entry of `policies`",
         **dict.fromkeys(("metric", "target_value", "scale_in_cooldown", "scale_out_cooldown"), _IN_A_POLICY),
-        **dict.fromkeys(_PREDEFINED, "write the type of the metric as `metric` in an entry of `policies`"),
+        **dict.fromkeys(("customized_metric_specification", "disable_scale_in"), _IN_A_POLICY),
+        **dict.fromkeys(
+            (*_PREDEFINED, "metric_name"),
+            "write the type of the metric as `metric` in an entry of `policies`",
+        ),
     },
     "Alarms": {
         **dict.fromkeys(("metric", "threshold", "statistic", "period", "evaluation_periods"), _IN_A_RULE),
-        **dict.fromkeys(
-            ("sns_topic", "sns_topic_arn", "topic", "topics"), "write its ARN as `actions: [ARN]`"
-        ),
+        **_TOPICS,
         "enabled": _NO_ALARMS,
     },
     "ScalingPolicy": {
         **_OF_A_POLICY,
+        **dict.fromkeys(("namespace", "dimensions", "statistic", "unit"), _OF_A_CUSTOM_METRIC),
         "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
         "target_tracking_scaling_policy_configuration": _IN_THE_POLICY,
         "step_scaling_policy_configuration": "write its contents under `step_policies`",
@@ -240,10 +224,20 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "threshold_metric_id": _NO_BAND,
     },
     "AlarmRule": {
-        "name": "it is called `alarm_name` here",
-        **dict.fromkeys(("description", "runbook"), "it is called `alarm_description` here"),
         "threshold_metric_id": _NO_BAND,
+        **_TOPICS,
         "severity": "write what an alarm of this severity notifies as `actions`",
+    },
+    "ExecutionRole": {
+        **dict.fromkeys(("arn", "role_arn"), "write the ARN itself: `execution_role: ARN`"),
+        **dict.fromkeys(
+            ("name", "role_name"), "remove it: the role is not named; for a role that exists, write its ARN"
+        ),
+        "assume_role_policy_document": "remove it: only SageMaker assumes this role",
+    },
+    "PolicyStatement": {
+        "effect": "remove it: each statement allows",
+        "principal": "remove it: the policy is that of the role itself",
     },
 }
 """By the name of a block's class: keys that it does not have, and what to do about each of them."""
@@ -261,7 +255,7 @@ def is_intrinsic(*keys: object) -> bool:
 
 def called_here(key: str, block: str, known: Collection[str]) -> str | None:
     """The key of a block that has this other name elsewhere; ``block`` is the name of the block's class."""
-    name = NAMED_BY.get(block) if key == "name" else CALLED_HERE.get(key)
+    name = ELSEWHERE_CALLED.get(block, {}).get(key, NAMED_BY.get(block) if key == "name" else None)
     return name if name in known else None
 
 
@@ -270,7 +264,16 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
     if block == "Environment" and nearest(key, list(known)) is None:
         return _VARIABLE
     name = called_here(key, block, known)
-    return f"it is called `{name}` here" if name is not None else NOT_A_KEY_HERE.get(block, {}).get(key)
+    if name is not None:
+        return f"it is called `{name}` here"
+    path = ELSEWHERE_CALLED.get(block, {}).get(key)
+    return NOT_A_KEY_HERE.get(block, {}).get(key) if path is None else _write_at(path, key)
+
+
+def _write_at(path: str, word: str) -> str:
+    home, _, key = path.rpartition(".")
+    named = "" if key == word else f" as `{key}`"
+    return f"write it{named} under `{home}`" if home else f"write it{named} at the top of the spec"
 
 
 def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:
@@ -279,6 +282,9 @@ def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:
 
 
 def meant_key(key: str, block: str, known: Collection[str]) -> str | None:
-    """The key of a block that an unknown key may stand for."""
+    """The key of a block that an unknown key may stand for, or that has what it stands for."""
     ours = snake(key)
+    first = ELSEWHERE_CALLED.get(block, {}).get(ours, "").partition(".")[0]
+    if first in known:
+        return first
     return called_here(ours, block, known) or nearest(ours, list(known))

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from inferstack.catalog import cloudformation, metrics
@@ -40,7 +40,7 @@ from inferstack.format.schema import (
     names_no_key,
     resolved,
 )
-from inferstack.problems import MOST_SHOWN, Problem, SpecPath
+from inferstack.problems import MANY, MOST_FOUND, MOST_SHOWN, Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed, slip_of, type_name
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
@@ -49,7 +49,10 @@ _OF_A_VALUE = (WRONG_TYPE, NOT_AN_OPTION, WRONG_FORM, WRONG_LENGTH, OUT_OF_RANGE
 
 
 def structure_problems(document: Document) -> list[Problem]:
-    """Everything in a document (at one stage) that the schema forbids."""
+    """Everything in a document (at one stage) that the schema forbids.
+
+    After very many problems, the last one says that no more were looked for.
+    """
     kind = document.data.get(_KIND)
     definition = kind_definitions().get(kind) if isinstance(kind, str) else None
     if definition is None:
@@ -60,7 +63,7 @@ def structure_problems(document: Document) -> list[Problem]:
 
 def forbidden_by(definition: str, document: Document) -> list[Problem]:
     """Everything in a document that a definition of the schema forbids."""
-    errors = list(validator(definition).iter_errors(document.data))
+    errors = list(islice(validator(definition).iter_errors(document.data), MOST_FOUND + 1))
     wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
     nameless = blocks_without_names(document.data, definition, wrong)
     of_blocks = [without_a_name(document, key, found, definition) for key, found in nameless.items()]
@@ -68,11 +71,19 @@ def forbidden_by(definition: str, document: Document) -> list[Problem]:
     if len(others) > MOST_SHOWN:
         # The first ones are shown, so they are worded first: suggestions are limited.
         others.sort(key=lambda error: document.position(tuple(error.absolute_path)))
-    found = [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
+    of_values = (problem for error in others for problem in _problems(document, error))
+    found = list(islice(chain(of_blocks, of_values), MOST_FOUND + 1))
+    if max(len(errors), len(found)) > MOST_FOUND:
+        found[MOST_FOUND:] = [_no_more(document, found[-1].path)]
     # The schema may constrain a value twice: in a block, and in the definition that the block refers to. The
     # fix that comes first is the block's.
     once = list({(it.path, it.code, it.message): it for it in reversed(found)}.values())[::-1]
     return _worst_of_each_value(once)
+
+
+def _no_more(document: Document, path: SpecPath) -> Problem:
+    message = f"there are more than {MOST_FOUND:,} problems like those above: the others were not looked for"
+    return document.problem(path, MANY, message, "fix those above first")
 
 
 def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -15,6 +16,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, resolved, shipped_schema
+from inferstack.problems import MOST_FOUND
 from inferstack.texts.placeholders import OR_PLACEHOLDER, is_opaque, sample
 
 # jsonschema's ValidationError. According to its type stub, every attribute may be unset; on errors that
@@ -97,6 +99,20 @@ def _others_fit(
         yield ValidationError("additionalProperties")
 
 
+def _some_fit(
+    validator: Any, branches: list[JsonSchema], instance: object, _schema: JsonSchema
+) -> Iterator[ValidationError]:
+    """Looks for no more errors of a branch than are reported: `jsonschema` keeps all of them in memory."""
+    found = list[ValidationError]()
+    for index, branch in enumerate(branches):
+        errors = validator.descend(instance, branch, schema_path=index)
+        of_branch = list(islice(errors, MOST_FOUND + 1))
+        if not of_branch:
+            return
+        found += of_branch
+    yield ValidationError("anyOf", context=found)
+
+
 def _definition_fits(
     validator: Any, _reference: str, instance: object, schema: JsonSchema
 ) -> Iterator[ValidationError]:
@@ -133,6 +149,7 @@ SpecValidator: Any = extend(  # type: ignore[no-untyped-call]
     validators={
         **{word: _unless_opaque(word) for word in _KEYWORDS},
         "$ref": _definition_fits,
+        "anyOf": _some_fit,
         "type": _type_fits,
         "pattern": _pattern_fits,
         "additionalProperties": _others_fit,

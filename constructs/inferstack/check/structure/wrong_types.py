@@ -10,7 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from inferstack.check.structure.other_names import INSTEAD_OF_FUNCTIONS, NAMED_BY, is_intrinsic
-from inferstack.check.structure.validator import Error, accepts_type
+from inferstack.check.structure.patterns import what_fits
+from inferstack.check.structure.validator import Error, accepts_type, has_form
+from inferstack.facts.quantity import MICROSECONDS_IN, TIME_WORDS
 from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, resolved
 from inferstack.problems.words import chosen, describe, listed, nearest, span, type_name
 from inferstack.texts.placeholders import is_opaque, tokens
@@ -83,6 +85,8 @@ def _as_list(schema: JsonSchema, found: object) -> str:
             return f"write a list: {_by_name_and_value(found)}"
         case dict() if found and (how := _as_blocks(schema, found)):
             return how
+        case str() if (form := _form_of_entries(schema)) and not has_form(found, *form):
+            return f"write a list; each entry is {what_fits(resolved(schema['items']))}"
         case str() if entry := _as_entry(schema, found):
             return f"write it as an entry: [{entry}]"
         case _:
@@ -91,6 +95,12 @@ def _as_list(schema: JsonSchema, found: object) -> str:
 
 # What YAML reads as the same text in brackets, and is no longer than an ARN.
 _BARE = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+=*-]{0,127}(?<!:)")
+
+
+def _form_of_entries(schema: JsonSchema) -> tuple[str, int | None] | None:
+    """The pattern that the texts of a list must have, and their length; None if any text will do."""
+    items = resolved(schema.get("items", {}))
+    return (items["pattern"], items.get("maxLength")) if "pattern" in items else None
 
 
 def _as_entry(schema: JsonSchema, found: str) -> str:
@@ -245,13 +255,9 @@ def bounds_in_words(schema: JsonSchema, found: float) -> str:
 
 # AWS's keys have their unit in the name (`memory_size_in_mb`) or always the same one (`period`), so that
 # the number alone is the value.
-_SECOND = 1_000_000
 _TIMES = {
-    **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), 1),
-    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1_000),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), _SECOND),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60 * _SECOND),
-    **dict.fromkeys(("h", "hour", "hours"), 3600 * _SECOND),
+    **{word: MICROSECONDS_IN[unit] for word, unit in TIME_WORDS.items()},
+    **dict.fromkeys(("h", "hour", "hours"), 60 * MICROSECONDS_IN["min"]),
 }
 # SageMaker's megabytes are 2 ** 20 bytes, whatever they are called.
 _SIZES = {

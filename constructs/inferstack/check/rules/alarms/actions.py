@@ -89,9 +89,9 @@ def functions_allow_it(spec: ModelSpec) -> Iterator[Problem]:
         yield Problem(path, message, fix)
 
 
-@warning("IS841", _ACTIONS)
+@error("IS841", _ACTIONS)
 def it_happens_in_this_state(spec: ModelSpec) -> Iterator[Problem]:
-    """Actions that only run when an alarm goes off should be under `actions`.
+    """Actions that only run when an alarm goes off must be under `actions`.
 
     OpsItems, incidents and investigations are started by the state ALARM and by no other.
     """

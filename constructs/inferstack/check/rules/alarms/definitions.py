@@ -67,17 +67,17 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
-@warning("IS801", METRICS_PAGE)
+@error("IS801", METRICS_PAGE)
 def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
-    """The metric of an alarm should be published for what the alarm watches.
+    """The metric of an alarm must be published for what the alarm watches.
 
-    An alarm whose metric has no data would never go off, so none is made.
+    An alarm whose metric has no data never goes off.
     """
     for path, rule, name in _on_sagemaker(spec):
         if _is_where_no_gpu_is(spec, rule, name):
             others = likest(name, _published_names(spec))
             fix = f"choose an instance type with GPUs, or another metric: {others}"
-            yield Problem((*path, "metric"), f"no alarm: {name} is not published without a GPU", fix)
+            yield Problem((*path, "metric"), f"{name} is not published without a GPU", fix)
         elif metrics.find(name) and not metrics_of_rule(spec, rule):
             of_hosting = metrics_of_rule(spec, AlarmRule(metric=name, threshold=0))
             where = (
@@ -88,7 +88,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
                 if of_hosting
                 else f"available here: {likest(name, _published_names(spec))}"
             )
-            yield Problem((*path, "metric"), f"no alarm: {name} is not published for {where}", fix)
+            yield Problem((*path, "metric"), f"{name} is not published for {where}", fix)
 
 
 def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:
@@ -139,7 +139,8 @@ def period_is_allowed(spec: ModelSpec) -> Iterator[Problem]:
     """A period must be 10, 20 or 30 seconds, or a multiple of 60."""
     for path, period in _periods(spec):
         if not _is_possible(period):
-            fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
+            fix = f"write {max(60, period // 60 * 60)}; allowed: multiples of 60, and 10, 20 or 30 for what "
+            fix += "is published more often than once a minute"
             yield Problem((*path, "period"), f"a period of {period} s is not allowed", fix)
 
 
@@ -272,12 +273,11 @@ def _of_stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | N
     return (((*below, "stat"), it.stat) for below, it in stats(path, of))
 
 
-@warning("IS842", _STATISTICS)
+@error("IS842", _STATISTICS)
 def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Problem]:
-    """The upper bound of a statistic should be above its lower bound.
+    """The upper bound of a statistic must be above its lower bound.
 
-    No values lie between a lower bound and an upper bound below it, so the statistic never has data. AWS does
-    not say that it refuses such an alarm.
+    No values lie between a lower bound and an upper bound below it, so the statistic never has data.
     """
     for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
         found = bounds(statistic)

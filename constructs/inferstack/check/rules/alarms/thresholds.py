@@ -95,9 +95,9 @@ def _compared(spec: ModelSpec) -> Iterator[_Compared]:
             yield _Compared(path, step, watched, [list(fleet.values())] if fleet else [])
 
 
-@warning("IS804", METRICS_PAGE)
+@error("IS804", METRICS_PAGE)
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
-    """The threshold of a utilization should be one that the metric can reach.
+    """The threshold of a utilization must be one that the metric can reach.
 
     A sum over devices is at most 100 times their number; some metrics are shares, at most 1.
     """
@@ -108,11 +108,32 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
             # It has no maximum, or the number of devices that it sums over is not known.
             continue
         most = metric.most * max(map(max, compared.on_types), default=1)
+        share = '"90 %"' if is_utilization(metric) else "0.9"
+        fix = f"write a share of the total, such as {share}"
         if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
             message = f"{metric.name} is between 0 and {most} here, but the threshold is {threshold}"
-            share = '"90 %"' if is_utilization(metric) else "0.9"
-            fix = f"write a share of the total, such as {share}"
             yield Problem((*compared.path, "threshold"), message, fix)
+        elif most and _is_never_passed(compared, most):
+            operator = evaluation(compared.watched).comparison_operator
+            message = f"{metric.name} is between 0 and {most} here, and never {_BEYOND[operator]} {threshold}"
+            fix = f"{fix}, or `comparison_operator: {operator.removesuffix('Threshold')}OrEqualToThreshold`"
+            yield Problem((*compared.path, "threshold"), message, fix)
+
+
+_BEYOND = {"GreaterThanThreshold": "above", "LessThanThreshold": "below"}
+
+
+def _is_never_passed(compared: _Compared, most: int) -> bool:
+    """Whether the threshold is the very end that the metric would have to get beyond."""
+    threshold, operator = compared.watched.threshold, evaluation(compared.watched).comparison_operator
+    if is_opaque(threshold) or operator not in _BEYOND:
+        return False
+    try:
+        quantity = parse_threshold(threshold, compared.metric)
+    except UnfitQuantity:
+        return False
+    end = (1 if quantity.is_share else most) if _BEYOND[operator] == "above" else 0
+    return quantity.value == end
 
 
 @warning("IS805", METRICS_PAGE)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.custom_metrics import broken_metric, broken_metrics, customized
@@ -17,6 +19,7 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest, listed
 
 _POLICY = f"{GUIDE}/endpoint-auto-scaling-add-code-define.html"
+_TRACKABLE = f"{AWS}/autoscaling/application/userguide/target-tracking-scaling-policy-overview.html"
 _CUSTOMIZED = f"{AWS}/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
 
 # Of a serverless endpoint's metrics, only this one rises and falls with provisioned concurrency.
@@ -157,35 +160,36 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Problem]:
 
     Capacity follows the ratio of metric to target.
     """
+    tops = {it.path: it.most for it in _bounded(spec)}
     for path, _, policy in policies(spec):
         if policy.target_value <= 0:
             message = f"the target is {policy.target_value}"
-            yield Problem((*path, "target_value"), message, "write a number above 0")
+            most = tops.get(path)
+            such = "" if not most else f", such as {round(most * 0.7, 1):g}, 70 % of all"
+            yield Problem((*path, "target_value"), message, f"write a number above 0{such}")
 
 
-@warning("IS514", METRICS_PAGE)
+@error("IS514", METRICS_PAGE)
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
-    """The target of a utilization should be one that the metric can reach.
+    """The target of a utilization must be one that the metric can reach.
 
     A sum over devices is at most 100 times their number. AWS accepts any target; nothing scales by this one.
     """
-    for path, scaled, policy, metric, of_each in _bounded(spec):
-        counts = _devices(scaled, metric) if metric.per_device is not None else [1]
-        most = of_each * max(counts, default=0)
-        # Nothing can be said of an instance type whose facts are not known.
-        if counts and policy.target_value > most:
+    for it in _bounded(spec):
+        policy, most = it.policy, it.most
+        if most is not None and policy.target_value > most:
             key = "target_value"
             message = f"{policy.metric} never gets above {most} here, but the target is {policy.target_value}"
-            fix = f"write a number below {most}"
+            fix = f"write a number below {most}, such as {most * 7 // 10}"
             if most == 1:
                 percent = policy.target_value
                 meant = f"; {percent} % is {percent / 100:g}" if percent <= 100 else ""
                 fix = f"write a share, such as 0.7{meant}"
             if not most:
                 key = "metric"
-                message = f"{_without_gpu(scaled)} has no GPU, so {policy.metric} is not published"
+                message = f"{_without_gpu(it.scaled)} has no GPU, so {policy.metric} is not published"
                 fix = "choose another metric, or an instance type with GPUs"
-            yield Problem((*path, key), message, fix)
+            yield Problem((*it.path, key), message, fix)
 
 
 @warning("IS515", METRICS_PAGE)
@@ -194,33 +198,34 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
 
     A target of 60 on four GPUs is 15 % of them.
     """
-    for path, scaled, policy, metric, _ in _bounded(spec):
-        devices = next(iter(_devices(scaled, metric)), 1)
-        if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
-            message = as_sum(policy.target_value, metric, devices)
-            fix = f"for {policy.target_value} % of the total, write {policy.target_value * devices}"
-            yield Problem((*path, "target_value"), message, fix)
+    for it in _bounded(spec):
+        target, devices = it.policy.target_value, it.preferred_devices
+        if devices > 1 and 1 <= target <= 100:
+            fix = f"for {target} % of the total, write {target * devices}"
+            yield Problem((*it.path, "target_value"), as_sum(target, it.metric, devices), fix)
 
 
-@warning("IS522", METRICS_PAGE)
+@error("IS522", METRICS_PAGE)
 def target_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
-    """The target of a utilization should be in percent, not a fraction of 1.
+    """The target of a utilization must be in percent, not a fraction of 1.
 
-    Anything that runs at all is busier than 0.6 %.
+    Anything that runs at all is busier than 0.6 %, so that no capacity brings it there.
     """
-    for path, _, policy, _, most in _bounded(spec):
-        if most == 100 and 0 < policy.target_value < 1:
-            message = f"{policy.metric} is in percent, but the target is {policy.target_value} out of 100"
-            fix = f"write {policy.target_value * 100:g} if you meant a fraction"
-            yield Problem((*path, "target_value"), message, fix)
+    for it in _bounded(spec):
+        target, devices = it.policy.target_value, it.preferred_devices
+        if it.of_each == 100 and 0 < target < 1:
+            message = f"{it.policy.metric} is in percent, but the target is {target} out of 100"
+            of_all = f", {target * 100:.3g} % of {devices} x 100," if devices > 1 else ""
+            fix = f"write {target * 100 * devices:.6g}{of_all} if you meant a fraction"
+            yield Problem((*it.path, "target_value"), message, fix)
 
 
-@warning("IS516", TRACKING_PAGE)
+@error("IS516", _TRACKABLE)
 def target_is_no_time(spec: ModelSpec) -> Iterator[Problem]:
-    """A policy should not hold a time at a target.
+    """A policy cannot hold a time at a target.
 
-    The number is microseconds, and times do not change in proportion to capacity. AWS registers such a policy
-    all the same.
+    AWS says that the metric must change in proportion to capacity, and lists latencies among those that do
+    not work. It registers such a policy all the same. The number would be microseconds.
     """
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
@@ -229,11 +234,12 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
 
 
-@warning("IS517", TRACKING_PAGE)
+@error("IS517", _TRACKABLE)
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Problem]:
-    """The metric of a policy should fall when capacity is added.
+    """The metric of a policy must fall when capacity is added.
 
-    Otherwise capacity grows to its maximum and stays there.
+    AWS says so, and lists counts of all requests among those that do not work: capacity grows to its maximum
+    and stays there.
     """
     for path, scaled, _, metric in named_policies(spec):
         falls = all(it.falls_with_capacity for it in metrics.find(metric))
@@ -247,17 +253,42 @@ def _can_be_tracked(name: str) -> bool:
     return all(it.falls_with_capacity and not is_time(it) for it in metrics.find(name))
 
 
-def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric, int]]:
-    """Policies on a percentage or a share, with the metric and the most that it can be for one device."""
+class _Bounded(msgspec.Struct, frozen=True):
+    """A policy on a percentage or a share, which is at most ``of_each`` for one device.
+
+    ``devices`` has how many the metric sums over, on each instance type that is known, the preferred one
+    first.
+    """
+
+    path: SpecPath
+    scaled: Scaled
+    policy: ScalingPolicy
+    metric: Metric
+    of_each: int
+    devices: list[int]
+
+    @property
+    def preferred_devices(self) -> int:
+        """How many there are on the preferred type; 1 if that is not known."""
+        return next(iter(self.devices), 1)
+
+    @property
+    def most(self) -> int | None:
+        """The most that the metric can be; None if no instance type is known."""
+        return self.of_each * max(self.devices) if self.devices else None
+
+
+def _bounded(spec: ModelSpec) -> Iterator[_Bounded]:
     for path, scaled, policy, name in named_policies(spec):
         predefined = metrics.find_predefined(name)
         for metric in metrics_of(spec, scaled, name if predefined is None else predefined.metric):
             if metric.most is not None:
-                yield path, scaled, policy, metric, metric.most
+                yield _Bounded(path, scaled, policy, metric, metric.most, _devices(scaled, metric))
 
 
 def _devices(scaled: Scaled, metric: Metric) -> list[int]:
-    """How many devices the metric sums over, on each instance type that is known, the preferred one first."""
+    if metric.per_device is None:
+        return [1]
     return [] if scaled.variant is None else list(devices_by_type(scaled.variant, metric).values())
 
 

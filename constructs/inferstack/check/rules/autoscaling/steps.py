@@ -8,7 +8,7 @@ from typing import NamedTuple
 from inferstack.catalog import metrics
 from inferstack.check.rules.alarms.thresholds import unfit_threshold
 from inferstack.check.rules.autoscaling.targets import called_like_another, same_names
-from inferstack.check.rules.base import AWS, error, warning
+from inferstack.check.rules.base import AWS, error
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.quantity import UnfitQuantity, absolute_threshold
 from inferstack.facts.scaling import (
@@ -206,9 +206,9 @@ def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
     return known and all(it.low < it.high for it in found)
 
 
-@warning("IS537", _STEP)
+@error("IS537", _STEP)
 def steps_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
-    """A step should be on the side of the threshold where the alarm goes off.
+    """A step must be on the side of the threshold where the alarm goes off.
 
     Bounds count from the threshold; on its other side no alarm goes off.
     """

@@ -4,6 +4,7 @@ One copy must fit on an instance, and all copies on the fleet: creating a compon
 does not fit ends with "Not enough hardware resources", after minutes.
 """
 
+import math
 from collections.abc import Iterator
 
 import msgspec
@@ -148,7 +149,7 @@ def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
         host, wanted = copy.host, copy.needs.min_memory_required_in_mb
         if wanted is not None and wanted > host.memory_mib:
             message = f"a copy of `{copy.name}` needs {wanted} MB, but {host.name} has {host.memory_mib}"
-            fix = f"write at most {host.memory_mib}, or choose a larger type"
+            fix = f"write less than {_usable(host)}, which leaves the host a tenth, or choose a larger type"
             yield Problem((*copy.path, "min_memory_required_in_mb"), message, fix)
 
 
@@ -160,11 +161,15 @@ def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """
     for copy in _placements(spec):
         host, wanted = copy.host, copy.needs.min_memory_required_in_mb
-        usable = int(host.memory_mib * _USABLE_MEMORY)
+        usable = _usable(host)
         if wanted is not None and usable < wanted <= host.memory_mib:
             message = f"a copy of `{copy.name}` needs {wanted} of the {host.memory_mib} MB of {host.name}"
             fix = f"write less than {usable}, which leaves the host a tenth"
             yield Problem((*copy.path, "min_memory_required_in_mb"), message, fix)
+
+
+def _usable(host: InstanceType) -> int:
+    return int(host.memory_mib * _USABLE_MEMORY)
 
 
 class _Hosted(msgspec.Struct, frozen=True):
@@ -208,6 +213,17 @@ class _Hosted(msgspec.Struct, frozen=True):
         scaled = "`max_capacity` of its `autoscaling`"
         return scaled if self.has_target else "`max_instance_count` of `managed_instance_scaling`"
 
+    def enlarged(self, needed: int) -> str:
+        """How to let the first copies have as many instances: by the keys that stand in the way."""
+        if not self.fleet.grows_with_copies:
+            counts = self.fleet.by_scaling
+            most = None if counts is None or not self.has_target else counts.max
+            more = f", and {self.limit} as well" if most is not None and most < needed else ""
+            return f"raise `initial_instance_count` to {needed}{more}"
+        lack = self.fleet.shortage("max")
+        later = "" if lack is None or lack.needed <= needed else f" ({lack.needed} for the maximum copies)"
+        return f"let the fleet grow to {needed}{later} with {self.limit}"
+
 
 def _hosted(spec: InferenceComponentsSpec) -> Iterator[_Hosted]:
     """Fleets with one instance type; with several, what fits depends on which ones the fleet gets."""
@@ -235,9 +251,11 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
         if count is not None:
             needed = hosted.accelerators("start")
             instances_have = f"{count} x {hosted.host.name} {'has' if count == 1 else 'have'}"
-            there = count * hosted.host.accelerator_devices
-            message = f"the initial copies need {needed:g} accelerators, but {instances_have} {there}"
-            fix = "raise `initial_instance_count`, or start with fewer copies"
+            each = hosted.host.accelerator_devices
+            message = f"the initial copies need {needed:g} accelerators, but {instances_have} {count * each}"
+            lack = hosted.fleet.shortage("start")
+            enough = math.ceil(needed / each) if lack is None else lack.needed
+            fix = f"{hosted.enlarged(enough)}, or start with fewer copies"
             yield Problem((*hosted.path, "initial_instance_count"), message, fix)
 
 
@@ -260,8 +278,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Proble
         lack = hosted.fleet.shortage("start")
         if lack is not None and _too_few(hosted) is None:
             message = f"no instance has room left for {lack.copies} alongside the others"
-            bound = hosted.limit if hosted.fleet.grows_with_copies else "`initial_instance_count`"
-            fix = f"raise {bound}, or reserve less for each copy"
+            fix = f"{hosted.enlarged(lack.needed)}, or reserve less for each copy"
             yield Problem((*hosted.path, "initial_instance_count"), message, fix)
 
 

@@ -145,24 +145,16 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     if not allowed:
         return f"remove `{word}`: there is one build of this version"
     if word == "version" and (numbers := _numbers(found)):
-        return _choose_version(numbers, allowed)
-    shown = likest(found, allowed) if word == "framework" else listed(allowed)
-    return did_you_mean_then(found, allowed, f"allowed: {shown}")
-
-
-def _choose_version(numbers: tuple[int, ...], versions: Sequence[str]) -> str:
-    """A version with similar digits may be years away, so the nearest ones are proposed."""
-    chosen = f"{ask(_nearest_versions(numbers, versions))} allowed: {listed(versions)}".lstrip()
-    newest = max(map(_numbers, versions))
-    # AWS may have published it since this catalog was written. What follows a version, as in `26.05-py3`,
-    # makes it no newer.
-    beyond = numbers[: len(newest)] > newest
-    return f"{chosen}; if it is newer than those, write the image's URI" if beyond else chosen
+        chosen = f"{ask(_nearest_versions(numbers, allowed))} allowed: {listed(allowed)}".lstrip()
+    else:
+        shown = likest(found, allowed) if word == "framework" else listed(allowed)
+        chosen = did_you_mean_then(found, allowed, f"allowed: {shown}")
+    return f"{chosen}; any other image is written as its URI" if word in ("framework", "version") else chosen
 
 
 def _nearest_versions(numbers: tuple[int, ...], versions: Sequence[str]) -> list[str]:
     """The newest version that begins with these numbers; else, of those that begin most like them, the one
-    before and the one after.
+    before and the one after. A version with similar digits may be years away.
     """
     ordered = sorted(versions, key=_numbers)
     for length in range(len(numbers), 0, -1):

@@ -1,0 +1,97 @@
+"""AWS's patterns in words: what a text must look like."""
+
+from inferstack.format.schema import JsonSchema
+from inferstack.texts.arns import ALARM_ACTION, KMS_KEY
+from inferstack.texts.placeholders import OR_PLACEHOLDER
+from inferstack.texts.statistic import STATISTIC, WHAT_A_STATISTIC_IS
+
+_NAME = "letters and digits, with hyphens only between them"
+_S3_URL = "an S3 URL: s3://bucket/key"
+WHAT_A_PATTERN_MEANS = {
+    r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
+    r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"{_NAME}, at most 63 characters",
+    r"^[a-zA-Z0-9]([\-a-zA-Z0-9]*[a-zA-Z0-9])?$": _NAME,
+    r"^(https|s3)://([^/]+)/?(.*)$": _S3_URL,
+    r"^(https|s3)://([^/])/?(.*)$": _S3_URL,
+    r"^(?:(https|s3)://([^/]+)/?(.*))$": _S3_URL,
+    r"^[0-9]{12}$": 'twelve digits in quotes: "111122223333"',
+    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$": (
+        "a role's ARN: arn:aws:iam::111122223333:role/name"
+    ),
+    r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$": (
+        "a managed policy's ARN: arn:aws:iam::aws:policy/name"
+    ),
+    ALARM_ACTION: (
+        "the ARN of a topic, function, OpsItem, response plan, investigation group or scaling policy: "
+        "arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]*:[0-9]{12}:[a-zA-Z0-9_.-]+$": (
+        "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$": (
+        "a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id"
+    ),
+    r"^(?!(.*/)?\.\.?/)[^/].*\.tar\.gz$": "a path below the prefix that ends in .tar.gz, without `..`",
+    f"^{KMS_KEY}$": (
+        "a KMS key's id, an alias such as alias/name, or the ARN of one: "
+        "arn:aws:kms:us-east-1:111122223333:key/id"
+    ),
+    r"^(?:arn:[0-9A-Za-z\-]+:lambda:[0-9A-Za-z\-]+:[0-9]{12}:function:.*)$": (
+        "a function's ARN: arn:aws:lambda:us-east-1:111122223333:function:name"
+    ),
+    r"^arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]+:([0-9]{12}|aws):hub-content/[^/]+/[^/]+/\S+$": (
+        "a hub content's ARN: arn:aws:sagemaker:us-east-1:aws:hub-content/hub/Model/name/1.0.0"
+    ),
+    (
+        r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
+        r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"
+    ): "a model package's name or ARN: arn:aws:sagemaker:us-east-1:111122223333:model-package/name/1",
+    (
+        r"^(?:(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
+        r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-))$"
+    ): (
+        "a model package group's name or ARN: "
+        "arn:aws:sagemaker:us-east-1:111122223333:model-package-group/name"
+    ),
+    "^latest-approved$": "a version's number without quotes, or latest-approved",
+    r"^(?:((/[A-Za-z0-9\.,\+@=_-]+)*)/)$": "a path between slashes, of letters, digits and .,+@=_-: /name/",
+    STATISTIC: WHAT_A_STATISTIC_IS,
+    r"^(?:(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+)$": (
+        "text without `:`, `/` and `|`, and without spaces at either end"
+    ),
+    "^(?:[\\u0020-\\uD7FF\\uE000-\\uFFFD\U00010000-\U0010ffff\\r\\n\\t]*)$": (
+        "text without control characters"
+    ),
+    r"^(\*|[a-zA-Z0-9\-]+:[a-zA-Z0-9*?]+)$": "an action: service:Action",
+    r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws)?:.+)$": "an ARN: arn:aws:s3:::bucket/prefix/*",
+    r"^[A-Za-z0-9]+$": "letters and digits",
+    r"^P9[59]$": "P95 or P99",
+    r"^IS[0-9]{3}$": "a warning's code: IS203",
+    r"^[A-Za-z0-9:-]+$": "letters, digits, colons and hyphens",
+    r"^[A-Za-z0-9_+=,.@-]+$": "a name without a path, of letters, digits and _+=,.@-",
+    r"^([a-z0-9.-]+\.amazonaws\.com(\.cn)?|[0-9]{12}|arn:aws[a-z\-]*:(iam|sts)::[0-9]{12}:[^*?]+)$": (
+        "a service, an account, or the ARN of a role: arn:aws:iam::111122223333:role/name"
+    ),
+    r"^[\S]+$": "text without spaces",
+    r"^(?:[\S]+)$": "text without spaces",
+    r"^(?:[^:].*)$": "text on one line that does not begin with `:`",
+    r"^(?:[a-zA-Z0-9](-*[a-zA-Z0-9])*\/[a-zA-Z0-9](-*[a-zA-Z0-9+.])*)$": "a content type: text/csv",
+    r"^(?:arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z0-9\-]{1,14}/.*)$": (
+        "a reservation's ARN: arn:aws:sagemaker:us-east-1:111122223333:training-plan/name"
+    ),
+}
+"""A pattern that is missing here is shown as it is."""
+
+PATTERNS_OF_NAMES = frozenset(it for it, meaning in WHAT_A_PATTERN_MEANS.items() if meaning.startswith(_NAME))
+"""The patterns for what AWS refers to by name, not by the ARN that ends with the name."""
+
+
+def pattern_of(schema: JsonSchema) -> str:
+    """The pattern of a text, without what lets placeholders pass; empty if it has none."""
+    return str(schema.get("pattern", "")).removesuffix(OR_PLACEHOLDER)
+
+
+def what_fits(schema: JsonSchema) -> str:
+    """What a text must look like to fit the pattern of a schema."""
+    pattern = pattern_of(schema)
+    return WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
