@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from inferstack.catalog.cloudformation import snake
 from inferstack.format.kinds import KINDS
+from inferstack.problems import Fix
 from inferstack.problems.words import nearest
 
 CALLED_HERE = {
@@ -270,7 +271,11 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
     if block == "Environment" and nearest(key, list(known)) is None:
         return _VARIABLE
     name = called_here(key, block, known)
-    return f"it is called `{name}` here" if name is not None else NOT_A_KEY_HERE.get(block, {}).get(key)
+    if name is None:
+        return NOT_A_KEY_HERE.get(block, {}).get(key)
+    said = f"it is called `{name}` here"
+    # Under a name with a unit, the same number may mean something else.
+    return said if "_in_" in name else Fix(said, key, name)
 
 
 def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:

@@ -14,6 +14,7 @@ from inferstack.check.structure import (
 from inferstack.check.structure.keys import NOT_YET, is_api_only_value
 from inferstack.check.structure.validator import Error
 from inferstack.check.structure.wrong_types import bounds_in_words, wrong_type
+from inferstack.problems import Fix
 from inferstack.problems.words import ask, choose, describe, span
 from inferstack.texts.arns import ALARM_ACTION, KMS_KEY
 from inferstack.texts.placeholders import OR_PLACEHOLDER
@@ -106,7 +107,11 @@ def _enum(name: str, error: Error) -> tuple[str, str]:
     message = f"{name} cannot be {describe(error.instance)}"
     if is_api_only_value(name.strip("`"), error.instance):
         message = f"{message}: {NOT_YET}"
-    return message, choose(error.instance, error.validator_value)
+    found, options = error.instance, error.validator_value
+    # The prefix of instance types is the same for all of them, so many people leave it out.
+    whole = f"ml.{found}"
+    fix = choose(found, options)
+    return message, Fix(fix, found, whole) if whole in options else fix
 
 
 def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
@@ -116,7 +121,7 @@ def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
         return None
     alone = re.split("[:/]", found)[-1]
     said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
-    return said, f"write only the name{f': {alone}' if alone else ''}"
+    return said, Fix(f"write only the name: {alone}", found, alone) if alone else "write only the name"
 
 
 def _form(error: Error) -> str:
@@ -131,8 +136,8 @@ def _pattern(name: str, error: Error) -> tuple[str, str]:
     pattern = _form(error)
     meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
     fix = f"write {meaning}"
-    if _STAGE_IN_CAPITALS.search(str(error.instance)):
-        fix = f"{ask(['${stage}'])} {fix}"
+    if in_capitals := _STAGE_IN_CAPITALS.search(str(error.instance)):
+        fix = Fix(f"{ask(['${stage}'])} {fix}", in_capitals[0], "${stage}")
     wrong = (f"{name} has the wrong format: {describe(error.instance)}", fix)
     return _arn_for_a_name(name, error) or wrong
 
