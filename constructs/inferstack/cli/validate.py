@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if (warning := idle_stage(files, options.stage)) is not None:
         tell(f"warning: {warning}")
     tell(painted(summary(problems, len(files)), _color_of(problems), sys.stderr))
-    if not options.fix and any(isinstance(it.fix, Fix) for it in problems):
+    if not (options.fix or options.diff) and any(isinstance(it.fix, Fix) for it in problems):
         tell("some of them have one answer: --diff shows it, --fix writes it")
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))
