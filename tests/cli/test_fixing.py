@@ -15,6 +15,8 @@ from inferstack.check.load import check_document
 from inferstack.cli import fixing, main
 from inferstack.source.document import Document, read_document
 
+COMPONENTS = Path(__file__).parents[2] / "docs" / "examples" / "kinds" / "inference-components.yaml"
+
 RIGHT = """\
 # The product search.
 kind: multi-model   # one archive for each shop
@@ -93,11 +95,15 @@ LEFT = {
     "a typo in a key": ("instance_type:", "instance_typ:"),
     "quotes do not make it right": ('"26.05"', "26.99"),
     "two ways to make it whole": ("target_value: 60, scale_in_cooldown: 600", "target_value: 60, scale_in_cooldown: 0.5"),
+    "it would be an error elsewhere: the same metric twice": (
+        "{metric: GPUUtilization, target_value: 60",
+        "{metric: gpu-utilization, target_value: 60, policy_name: a},\n  {policy_name: b, metric: GPUUtilization, target_value: 60",
+    ),
     "the key is there, too": ("instance_type:", "InstanceType: ml.g4dn.4xlarge\n  instance_type:"),
     "an alias needs the number": ("initial_instance_count: 2", "initial_instance_count: *port"),
     "a tag": ('&port "8080"', "&port !!int 8080"),
     "text of several lines": ("[subnet-0a1b2c3d]", ">-\n      subnet-0a1b2c3d"),
-    "a unit that the old key does not have": ("  instance_type:", "  volume_size_in_mb: 4096\n  instance_type:"),
+    "a version without its point": ('"26.05"', '"2605"'),
     "a threshold without its unit": ("metric: Invocations, threshold: 9000", 'metric: ModelLatency, threshold: "500"'),
     "not YAML": ("{framework: triton", "{{framework: triton"),
 }  # fmt: skip
@@ -143,13 +149,35 @@ def test_what_has_another_answer_or_none_is_left(name: str, spec: Path) -> None:
     assert spec.read_text() == text
 
 
-def test_what_can_be_fixed_is_fixed_beside_what_cannot(spec: Path) -> None:
-    text = RIGHT.replace("initial_instance_count: 2", "initial_instance_count: *port").replace(
-        "ml.g4dn", "g4dn"
-    )
+def test_a_number_does_not_get_a_unit_that_it_may_not_have(spec: Path) -> None:
+    text = COMPONENTS.read_text("utf-8").replace("min_memory_required_in_mb:", "memory:")
     spec.write_text(text)
     assert main(["validate", "--fix", "search.yaml"]) == 1
-    assert spec.read_text() == text.replace("g4dn", "ml.g4dn")
+    assert spec.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "fixed"),
+    [
+        (
+            "instance_type: ml.g4dn.4xlarge\n  initial_instance_count: 2",
+            "instance_type: g4dn.4xlarge\n  initial_instance_count: *port",
+            "instance_type: ml.g4dn.4xlarge\n  initial_instance_count: *port",
+        ),
+        (
+            "GPUUtilization, target_value: 60, scale_in_cooldown: 600",
+            "gpu-utilization, target_value: 60, scale_in_cooldown: '-5'",
+            "GPUUtilization, target_value: 60, scale_in_cooldown: '-5'",
+        ),
+    ],
+    ids=["elsewhere", "later in the line"],
+)
+def test_what_can_be_fixed_is_fixed_beside_what_cannot(
+    right: str, wrong: str, fixed: str, spec: Path
+) -> None:
+    spec.write_text(RIGHT.replace(right, wrong))
+    assert main(["validate", "--fix", "search.yaml"]) == 1
+    assert spec.read_text() == RIGHT.replace(right, fixed)
 
 
 def test_a_diff_writes_nothing(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,10 @@
 import copy
 import pickle
 
+import pytest
+
 from inferstack.problems import FilePlace, Fix, Problem
+from inferstack.problems.words import choose, did_you_mean, did_you_mean_then
 from inferstack.source.compose import compose
 from inferstack.source.cuts import Cut
 from inferstack.source.document import Document
@@ -44,6 +47,24 @@ def test_what_does_not_read_as_the_fix_says_is_not_applied() -> None:
     assert TEXT[30:38] == "s3://a/b"
     assert with_fixes(document(), TEXT, [wrong]) is None
     assert with_fixes(document(), TEXT, [wrong._replace(cut=Cut(30, 38, "["))]) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "options", "instead"),
+    [
+        ("us_east_1", ["us-east-1", "us-west-1"], "us-east-1"),
+        ("UPPER", ["upper", "Upper"], None),
+        ("us-esat-1", ["us-east-1"], None),
+        # Another version.
+        ("2605", ["26.05"], None),
+        ("1.10", ["11.0"], None),
+    ],
+)
+def test_only_capitals_and_separators_go_without_saying(
+    found: str, options: list[str], instead: str | None
+) -> None:
+    for said in (choose(found, options), did_you_mean(found, options), did_you_mean_then(found, options, "")):
+        assert getattr(said, "instead", None) == instead
 
 
 def test_a_fix_survives_a_copy_and_another_process() -> None:
