@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from emulator.beliefs import BELIEFS
 from support.checking import check_file
 from support.pages import assert_printed, code_blocks, commands
 from support.rehearsal import HAS_SERVER
@@ -91,6 +92,32 @@ def test_the_message_of_the_readme_is_about_the_line_that_it_names() -> None:
     line = (ROOT / "docs" / "examples" / "careless.yaml").read_text("utf-8").splitlines()[16]
     assert "`GPUUtilisation` on line 17" in README.read_text("utf-8")
     assert "GPUUtilisation" in line
+
+
+def test_the_first_screen_is_the_spec_a_mistake_and_a_review() -> None:
+    first, *_ = README.read_text("utf-8").split("## What comes out")
+    headings = [line for line in first.splitlines() if line.startswith("## ")]
+    assert headings == ["## One spec", "## One mistake, and its message", "## One change, and its review"]
+    assert len(first.splitlines()) <= 75
+    assert "| --- |" not in first.replace("|---|", "| --- |"), "tables come later"
+
+
+def test_the_status_counts_what_has_not_been_tried_on_aws() -> None:
+    assert f"[{len(BELIEFS)} assumptions](tests/emulator/beliefs.py)" in README.read_text("utf-8")
+
+
+def test_each_folder_is_explained() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    folders = {file.partition("/")[0] for file in listed.splitlines() if "/" in file and file[0] != "."}
+    if not folders:
+        pytest.skip("this is no clone")
+    table = README.read_text("utf-8").partition("## The folders")[2].partition("## ")[0]
+    assert set(re.findall("`([a-z_]+)/`", table)) == folders
+
+
+def test_nobody_is_sent_to_a_name_that_anybody_may_take() -> None:
+    pages = [README, *(ROOT / "docs").rglob("*.md")]
+    assert [it.name for it in pages if re.search(r"pip install inferstack\b", it.read_text("utf-8"))] == []
 
 
 def test_the_readme_is_short() -> None:

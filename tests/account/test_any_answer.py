@@ -38,8 +38,6 @@ KEY = f"arn:aws:kms:us-east-1:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab
 ARCHIVE = Path("packages/a/model.tar.gz")
 RUNS_ON = {"InstanceType": "ml.m5.large", "InitialInstanceCount": 2, "ServerlessConfig": None}
 PER_INSTANCE = {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"}
-BY_HOUR = {"1": {"unit": "Hrs", "pricePerUnit": {"USD": "0.1"}}}
-PRODUCT = {"instanceName": "ml.m5.large", "component": "Hosting", "regionCode": "us-east-1"}
 
 
 def _profile() -> bytes:
@@ -170,7 +168,6 @@ COMMANDS: Mapping[str, tuple[Callable[[], object], Sequence[str]]] = {
         for block in ("ai_benchmark_job", "ai_recommendation_job")
         for action, words in (("run", ["--run"]), ("stop", ["--stop", "job-1"]))
     },
-    "prices": (lambda: None, ["prices", "update", "--region", "us-east-1"]),
     "upload": (_uploaded, ["package", "a.yaml", "--upload"]),
     "measure": (_uploaded, ["measure", "a.yaml", "--endpoint", "one", "--region", "us-east-1", *LATENCY]),
 }

@@ -1,11 +1,13 @@
 """What a release is made of: its version, its changelog. `make test-release` builds it twice and installs it."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tools.release_notes import CHANGELOG, notes
 
@@ -60,6 +62,32 @@ def test_a_folder_without_history_builds_too(project: Path) -> None:
 def test_an_sdist_says_its_version_itself(project: Path) -> None:
     (project / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: inferstack\nVersion: 4.5.6\n", "utf-8")
     assert version(project) == "4.5.6"
+
+
+def test_a_pull_request_is_tested_by_all_that_must_hold() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8"))
+    jobs = workflow["jobs"]["make"]["strategy"]["matrix"]["target"]
+    run = (ROOT / ".ci" / "run").read_text("utf-8")
+    assert sorted(jobs) == sorted(re.findall(r"^make ([\w-]+)", run, re.MULTILINE))
+    # What is in it was written by strangers.
+    assert workflow[True] == {"pull_request": None, "push": {"branches": ["main"]}}
+    assert (workflow["permissions"], workflow["jobs"]["make"]["permissions"]) == ({}, {"contents": "read"})
+    assert "secrets." not in str(workflow)
+
+
+def test_a_release_says_where_it_comes_from(tmp_path: Path) -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+    [step] = [
+        it["run"] for it in workflow["jobs"]["build"]["steps"] if it.get("name") == "Compare the address"
+    ]
+    own = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "acme/inferstack"}
+    for address, status in (
+        ("https://github.com/acme/inferstack", 0),
+        ("https://github.com/other/inferstack", 1),
+    ):
+        (tmp_path / "pyproject.toml").write_text(f'[project.urls]\nRepository = "{address}"\n', "utf-8")
+        done = subprocess.run(["bash", "-c", step], cwd=tmp_path, env={**os.environ, **own}, check=False)
+        assert done.returncode == status
 
 
 CHANGES = """\

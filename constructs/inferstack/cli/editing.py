@@ -5,6 +5,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from inferstack.check.load import check_document
 from inferstack.check.lock.file import Lock, lock_path
@@ -37,8 +38,8 @@ def edit_spec(spec: Path, changes: Changes, *, stage: str | None = None, region:
         tell(printable(f"{spec}: unchanged"))
         return
     warnings = _required_to_be_right(edit, region)
-    print("".join(_shown(edit)), end="", flush=True)
-    _write(spec, edit)
+    print("".join(shown(edit, sys.stdout)), end="", flush=True)
+    write(spec, edit)
     for warning in warnings:
         tell(str(warning))
     others = [] if stage is None else list(_others_changed(edit, stage))
@@ -72,13 +73,14 @@ def _problems(file: str, text: str, region: str | None) -> list[Problem]:
         return list(error.problems)
 
 
-def _shown(edit: Edit) -> Iterator[str]:
+def shown(edit: Edit, stream: TextIO) -> Iterator[str]:
+    """The lines of an edit's diff, colored if the stream that they are for is a terminal."""
     for line in edit.diff.split("\n")[:-1]:
         style, text = _STYLES.get(line[:1]), printable(line)
-        yield f"{text if style is None else painted(text, style, sys.stdout)}\n"
+        yield f"{text if style is None else painted(text, style, stream)}\n"
 
 
-def _write(spec: Path, edit: Edit) -> None:
+def write(spec: Path, edit: Edit) -> None:
     """Replaces the file that the name leads to, with its byte order mark and its permissions."""
     target = spec.resolve()
     content = target.read_bytes()

@@ -10,7 +10,7 @@ from inferstack.check.files import check_files, idle_stage
 from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import FORMATS, Findings, in_format, summary
 from inferstack.cli.terminal import painted, tell
-from inferstack.problems import Problem, Severity, in_file_order, printable
+from inferstack.problems import Fix, Problem, Severity, in_file_order, printable
 
 if TYPE_CHECKING:
     from inferstack.review import Comparison
@@ -27,11 +27,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     foreign = "compare even with a template that inferstack has not made"
     command.add_argument("--foreign", action="store_true", help=foreign)
     command.add_argument("--strict", action="store_true", help="fail on warnings, too")
+    fixing = command.add_mutually_exclusive_group()
+    fix = "write what has one right answer, such as quotes, into the specs, and show the diff"
+    fixing.add_argument("--fix", action="store_true", help=fix)
+    fixing.add_argument(
+        "--diff", action="store_true", help="print what --fix would change, and write nothing"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
-    files, problems = files_of(_specs(options))
+    specs = _specs(options)
+    files, problems = files_of(specs)
+    if options.fix:
+        _fix(files, options, write=True)
     problems += check_files(files, stage=options.stage, region=options.region)
     updates: list[str] = []
     count = len(files)
@@ -40,10 +49,15 @@ def run(options: argparse.Namespace) -> int:
         problems, updates = list(in_file_order([*problems, *compared.problems])), compared.notes
         count += compared.endpoints
     # Flushed at once, so that the summary comes last where both streams end up in one place.
-    print(in_format(options.format, Findings(problems, count, updates)), end="", flush=True)
+    if options.diff:
+        _fix(files, options, write=False)
+    else:
+        print(in_format(options.format, Findings(problems, count, updates)), end="", flush=True)
     if (warning := idle_stage(files, options.stage)) is not None:
         tell(f"warning: {warning}")
     tell(painted(summary(problems, count), _color_of(problems), sys.stderr))
+    if not (options.fix or options.diff) and any(isinstance(it.fix, Fix) for it in problems):
+        tell("some of them have one answer: --diff shows it, --fix writes it")
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))
 
@@ -55,6 +69,12 @@ def _specs(options: argparse.Namespace) -> list[Path]:
     from inferstack.review import holds_templates  # noqa: PLC0415 - brings the making of templates
 
     return [it for it in options.paths if not holds_templates(it)]
+
+
+def _fix(files: list[Path], options: argparse.Namespace, *, write: bool) -> None:
+    from inferstack.cli.fixing import show_fixes, write_fixes  # noqa: PLC0415 - brings the editing of specs
+
+    (write_fixes if write else show_fixes)(files, stage=options.stage, region=options.region)
 
 
 def _color_of(problems: Iterable[Problem]) -> str:

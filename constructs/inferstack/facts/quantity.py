@@ -14,7 +14,9 @@ import msgspec
 
 from inferstack.catalog.metrics import Metric
 from inferstack.format.base import Number
+from inferstack.problems import Fix
 from inferstack.problems.words import describe
+from inferstack.source.scalars import plain_scalar
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.statistic import unit_of
 
@@ -23,6 +25,7 @@ MICROSECONDS_IN = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000
 MICROSECONDS_OF = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
 """Microseconds in each unit that CloudWatch has for times."""
 _FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _LONGEST_UNIT = 20
 # Enough precision for every digit of a number in the form above, multiplied and divided by the units here.
 _EXACT = Context(prec=60)
@@ -171,7 +174,10 @@ def _with_unit(text: str, metric: Metric) -> Quantity:
     text = text.strip()
     found = _FORM.fullmatch(text)
     if found is None:
-        raise UnfitQuantity(f"{describe(text)} is not a valid value for {metric.name}", _allowed(metric))
+        counts = not is_time(metric) and not is_utilization(metric)
+        is_number = counts and _NUMBER.fullmatch(text) is not None
+        fix = Fix(_allowed(metric), text, plain_scalar(text)) if is_number else _allowed(metric)
+        raise UnfitQuantity(f"{describe(text)} is not a valid value for {metric.name}", fix)
     number, unit = Decimal(found[1]), found[2]
     if unit == "%" and is_utilization(metric):
         if number > 100:

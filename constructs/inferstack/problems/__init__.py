@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -49,12 +50,30 @@ Place = SpecPath | FilePlace
 _IN_PYTHON = FilePlace(IN_PYTHON, 0, 0)
 
 
+class Fix(str):
+    """What to write instead, with the edit that writes it: for a mistake with one right answer only.
+
+    ``found`` is the scalar at the problem's place, or a part of its text; ``instead`` replaces it. Where text
+    replaces a number, it is the number as it is written.
+    """
+
+    found: Any
+    instead: Any
+
+    # With defaults, since `pickle` calls it with the text alone.
+    def __new__(cls, said: str, found: object = None, instead: object = None) -> "Fix":
+        """Makes a text that also holds the edit."""
+        made = super().__new__(cls, said)
+        made.found, made.instead = found, instead
+        return made
+
+
 class Problem(msgspec.Struct, frozen=True):
     """One thing that is wrong, where it is, and how to fix it.
 
     A rule knows only the first three fields. Its caller adds its code and severity, and ``at``: where
     the spec's file has ``place``. A message or fix longer than ``LONGEST_TEXT`` loses its middle, since the
-    important words are at both ends.
+    important words are at both ends. A ``fix`` that is a :class:`Fix` can be applied.
     """
 
     place: Place

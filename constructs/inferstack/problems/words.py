@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 
+from inferstack.problems import Fix
 from inferstack.texts.placeholders import is_opaque
 
 _SHOWN = 12
@@ -125,12 +126,12 @@ def ask(meant: Sequence[str]) -> str:
 
 def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
     """Asks whether the nearest option was meant, with all that are as near; ``otherwise`` if none is near."""
-    return _question(_by_nearness(found, options)) or otherwise
+    return _applicable(found, options, _question(_by_nearness(found, options)) or otherwise)
 
 
 def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
     """Asks whether the nearest option was meant, if any is near, and always says ``rest`` after that."""
-    return f"{did_you_mean(found, options)} {rest}".lstrip()
+    return _applicable(found, options, f"{did_you_mean(found, options)} {rest}".lstrip())
 
 
 def begun_by(found: str, options: Iterable[str]) -> list[str]:
@@ -142,7 +143,21 @@ def choose(found: object, options: Sequence[object]) -> str:
     """What was probably meant and what is allowed; if that is a lot, only what is similar to ``found``."""
     words = [str(option) for option in options]
     near = _by_nearness(found, words)
-    return f"{_question(near)} allowed: {_likest(near, words, _SHOWN, quote='')}".lstrip()
+    said = f"{_question(near)} allowed: {_likest(near, words, _SHOWN, quote='')}".lstrip()
+    return _applicable(found, words, said)
+
+
+# Between digits it decides which version is meant.
+_SEPARATOR = re.compile("[^a-z0-9](?![0-9])|(?<![0-9])[^a-z0-9]")
+
+
+def _applicable(found: object, options: Sequence[str], said: str) -> str:
+    """What is said, with its edit if exactly one option differs in nothing but capitals and separators."""
+    if not isinstance(found, str) or found in options:
+        return said
+    text = _SEPARATOR.sub("", found.lower())
+    same = {it for it in options if _SEPARATOR.sub("", it.lower()) == text}
+    return Fix(said, found, *same) if len(same) == 1 else said
 
 
 def likest(found: object, options: Sequence[str]) -> str:

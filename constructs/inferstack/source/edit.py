@@ -89,7 +89,7 @@ def _require_at_stage(document: Document, edit: Edit, changes: Changes, stage: s
         return
     found = at_stage(Document(edit.file, compose(edit.file, edit.after)), stage).data
     for path, value in changes.items():
-        if not _same(_with(found, path, UNSET if value is None else value), found):
+        if not same(_with(found, path, UNSET if value is None else value), found):
             message = f"`{dotted(path)}` is put together from the spec and the stage `{stage}`"
             raise SpecError([document.problem(path, NOT_EDITABLE, message, _by_hand(path, value))])
 
@@ -149,19 +149,19 @@ def _differences(path: SpecPath, old: Any, new: Any) -> Iterator[tuple[SpecPath,
             yield from _differences((*path, at), was, value)
         yield from (((*path, at), UNSET) for at in reversed(range(len(new), len(old))))
         yield from (((*path, at), new[at]) for at in range(len(old), len(new)))
-    elif not _same(old, new):
+    elif not same(old, new):
         yield path, new
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Whether two values are equal in every type, too: to Python, 1, 1.0 and True are equal."""
     match one:
         case dict():
             has_keys = isinstance(other, dict) and one.keys() == other.keys()
-            return has_keys and all(_same(value, other[key]) for key, value in one.items())
+            return has_keys and all(same(value, other[key]) for key, value in one.items())
         case list():
             is_list = isinstance(other, list) and len(one) == len(other)
-            return is_list and all(map(_same, one, other))
+            return is_list and all(map(same, one, other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -196,7 +196,7 @@ def _reread(text: str) -> Any:
 
 
 def _require_only(path: SpecPath, wanted: Any, found: Any) -> None:
-    if _same(wanted, found):
+    if same(wanted, found):
         return
     others = [at for at, _ in _differences((), wanted, found) if at[: len(path)] != path]
     if others:

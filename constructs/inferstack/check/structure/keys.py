@@ -24,7 +24,7 @@ from inferstack.check.structure.other_names import (
 from inferstack.check.structure.validator import Error
 from inferstack.format.base import Block, with_subclasses
 from inferstack.format.schema import JsonSchema, kind_definitions, resolved, shipped_schema
-from inferstack.problems import FilePlace, Problem, SpecPath
+from inferstack.problems import FilePlace, Fix, Problem, SpecPath
 from inferstack.problems.words import MOST_SUGGESTIONS, choose, listed, slip_of
 from inferstack.source.document import Document
 
@@ -73,7 +73,8 @@ def _instead_of(document: Document, path: SpecPath, key: str, block: JsonSchema)
         return INSTEAD_OF_FUNCTIONS
     if _is_api_only_key(title, ours):
         return "remove it"
-    return said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)
+    fix = said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)
+    return Fix(fix, key, fix.instead) if isinstance(fix, Fix) else fix
 
 
 _OF_PROJECTS = ("Project", "Defaults")
@@ -83,7 +84,7 @@ _OF_PROJECTS = ("Project", "Defaults")
 def _where_it_belongs(document: Document, path: SpecPath, key: str, block: JsonSchema) -> str:
     known, kind = list(block["properties"]), str(document.data.get("kind"))
     if key in known:
-        return choose(key, known)
+        return Fix(choose(key, known), key, key)
     others = _kinds_having(key)
     if block.get("title") in _OF_PROJECTS and others and key not in _homes(block):
         return "remove it: it is not for defaults, each spec has its own"

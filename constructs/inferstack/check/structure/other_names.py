@@ -9,6 +9,7 @@ from collections.abc import Collection
 from inferstack.catalog.cloudformation import snake
 from inferstack.check.structure.words_of_aws import ELSEWHERE_CALLED
 from inferstack.format.kinds import KINDS
+from inferstack.problems import Fix
 from inferstack.problems.words import nearest
 
 NAMED_BY = {
@@ -265,7 +266,9 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
         return _VARIABLE
     name = called_here(key, block, known)
     if name is not None:
-        return f"it is called `{name}` here"
+        said = f"it is called `{name}` here"
+        # Under a name with a unit, the same number may mean something else.
+        return said if "_in_" in name else Fix(said, key, name)
     path = ELSEWHERE_CALLED.get(block, {}).get(key)
     return NOT_A_KEY_HERE.get(block, {}).get(key) if path is None else _write_at(path, key)
 

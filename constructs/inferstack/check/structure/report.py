@@ -40,7 +40,7 @@ from inferstack.format.schema import (
     names_no_key,
     resolved,
 )
-from inferstack.problems import MANY, MOST_FOUND, MOST_SHOWN, Problem, SpecPath
+from inferstack.problems import MANY, MOST_FOUND, MOST_SHOWN, Fix, Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed, slip_of, type_name
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
@@ -241,8 +241,10 @@ def of_meant_kind(document: Document) -> Document | None:
 
 
 def _kind_to_write(found: object, kinds: list[str]) -> str:
+    chosen = choose(found, kinds)
     word = str(found).lower().replace("_", "-").replace(" ", "-").removesuffix("-endpoint")
-    return OTHER_KINDS.get(word) or choose(found, kinds)
+    said = OTHER_KINDS.get(word, chosen)
+    return Fix(said, found, chosen.instead) if isinstance(chosen, Fix) else said
 
 
 def _kind_problem(document: Document) -> Problem:

@@ -15,6 +15,7 @@ from inferstack.check.structure.keys import NOT_YET, is_api_only_value
 from inferstack.check.structure.patterns import PATTERNS_OF_NAMES, pattern_of, what_fits
 from inferstack.check.structure.validator import Error
 from inferstack.check.structure.wrong_types import bounds_in_words, wrong_type
+from inferstack.problems import Fix
 from inferstack.problems.words import ask, choose, describe, span
 
 
@@ -22,7 +23,11 @@ def _enum(name: str, error: Error) -> tuple[str, str]:
     message = f"{name} cannot be {describe(error.instance)}"
     if is_api_only_value(name.strip("`"), error.instance):
         message = f"{message}: {NOT_YET}"
-    return message, choose(error.instance, error.validator_value)
+    found, options = error.instance, error.validator_value
+    # The prefix of instance types is the same for all of them, so many people leave it out.
+    whole = f"ml.{found}"
+    fix = choose(found, options)
+    return message, Fix(fix, found, whole) if whole in options else fix
 
 
 def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
@@ -32,7 +37,7 @@ def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
         return None
     alone = re.split("[:/]", found)[-1]
     said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
-    return said, f"write only the name{f': {alone}' if alone else ''}"
+    return said, Fix(f"write only the name: {alone}", found, alone) if alone else "write only the name"
 
 
 # Not the placeholder itself, which has been replaced by now, or is reported where no stage was chosen.
@@ -41,8 +46,8 @@ _LIKE_A_STAGE = re.compile(r"\$\{(?!stage\})(?i:stage)\}|\$(?i:stage)\b|(?<!\$)\
 
 def _pattern(name: str, error: Error) -> tuple[str, str]:
     fix = f"write {what_fits(error.schema)}"
-    if _LIKE_A_STAGE.search(str(error.instance)):
-        fix = f"{ask(['${stage}'])} {fix}"
+    if like := _LIKE_A_STAGE.search(str(error.instance)):
+        fix = Fix(f"{ask(['${stage}'])} {fix}", like[0], "${stage}")
     wrong = (f"{name} has the wrong format: {describe(error.instance)}", fix)
     return _arn_for_a_name(name, error) or wrong
 

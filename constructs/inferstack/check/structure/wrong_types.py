@@ -14,7 +14,9 @@ from inferstack.check.structure.patterns import what_fits
 from inferstack.check.structure.validator import Error, accepts_type, has_form
 from inferstack.facts.quantity import MICROSECONDS_IN, TIME_WORDS
 from inferstack.format.schema import LIST_OR_ELSEWHERE, JsonSchema, resolved
+from inferstack.problems import Fix
 from inferstack.problems.words import chosen, describe, listed, nearest, span, type_name
+from inferstack.source.scalars import plain_scalar
 from inferstack.texts.placeholders import is_opaque, tokens
 
 
@@ -50,7 +52,10 @@ _TOKENS = {
     "array": "pass a CDK token as a list: `value_as_list` or `cdk.Token.as_list(…)`",
     "boolean": "write true or false: a CDK token cannot be either",
 }
-_YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
+_YAML_1_1_BOOLEANS = {
+    **dict.fromkeys(("yes", "on", "y"), True),
+    **dict.fromkeys(("no", "off", "n"), False),
+}
 
 
 def _retype(wanted: str | list[str], schema: JsonSchema, found: object, key: str) -> str:
@@ -64,15 +69,18 @@ def _retype(wanted: str | list[str], schema: JsonSchema, found: object, key: str
         case _, dict() if is_intrinsic(*found):
             return INSTEAD_OF_FUNCTIONS
         case "string", bool():
-            return f'quote it: "{str(found).lower()}" (and check that YAML did not change the text)'
+            said = f'quote it: "{str(found).lower()}" (and check that YAML did not change the text)'
+            return Fix(said, found, str(found))
         case "string", int() | float():
-            return "put quotes around it, just as it is written: without them it is a number"
+            said = "put quotes around it, just as it is written: without them it is a number"
+            return Fix(said, found, str(found))
         case "integer" | "number", _:
             return _as_number(wanted == "integer", schema, found, key)
         case "boolean", str() if found.lower() in ("true", "false"):
-            return f"write it without quotes: {found.lower()}"
+            return Fix(f"write it without quotes: {found.lower()}", found, found.lower() == "true")
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
-            return "write true or false: in YAML 1.2 other words are strings"
+            said = "write true or false: in YAML 1.2 other words are strings"
+            return Fix(said, found, _YAML_1_1_BOOLEANS[found.lower()])
         case "array", _:
             return _as_list(schema, found)
         case _:
@@ -88,7 +96,7 @@ def _as_list(schema: JsonSchema, found: object) -> str:
         case str() if (form := _form_of_entries(schema)) and not has_form(found, *form):
             return f"write a list; each entry is {what_fits(resolved(schema['items']))}"
         case str() if entry := _as_entry(schema, found):
-            return f"write it as an entry: [{entry}]"
+            return _applied(f"write it as an entry: [{_shown(entry)}]", found, entry, [entry])
         case _:
             return "write a list: [a, b] or one `- item` per line"
 
@@ -103,7 +111,7 @@ def _form_of_entries(schema: JsonSchema) -> tuple[str, int | None] | None:
     return (items["pattern"], items.get("maxLength")) if "pattern" in items else None
 
 
-def _as_entry(schema: JsonSchema, found: str) -> str:
+def _as_entry(schema: JsonSchema, found: str) -> str | dict[str, str]:
     """A text as the only entry of the list that it should be; empty if it is not one."""
     items = resolved(schema.get("items", {}))
     if not _BARE.fullmatch(found):
@@ -111,6 +119,18 @@ def _as_entry(schema: JsonSchema, found: str) -> str:
     if items.get("type") == "string":
         return found
     return _with_key(items, found) if len(items.get("properties", ())) == 1 else ""
+
+
+def _shown(value: str | dict[str, str]) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{{{', '.join(f'{key}: {it}' for key, it in value.items())}}}"
+
+
+def _applied(said: str, found: str, value: str | dict[str, str], instead: object) -> str:
+    """What is said, with its edit if the value holds what was found, and not what is most like it."""
+    held = value.values() if isinstance(value, dict) else (value,)
+    return Fix(said, found, instead) if found in held else said
 
 
 _SHOWN = 3
@@ -149,9 +169,9 @@ def _keys_to_write(block: JsonSchema, found: object) -> str:
         return home
     keys = list(block.get("properties", {}))
     if "actions" in keys and isinstance(found, str) and found.startswith("arn:"):
-        return f"write `{{actions: [{found}]}}`"
-    if isinstance(found, str) and (written := _with_key(block, found)):
-        return f"write `{written}`"
+        return Fix(f"write `{{actions: [{found}]}}`", found, {"actions": [found]})
+    if isinstance(found, str) and (value := _with_key(block, found)):
+        return _applied(f"write `{_shown(value)}`", found, value, value)
     fix = f"write keys under it: {_names(block)}" if keys else "write `key: value`, one per line"
     bare = found is None or found is True
     needs_a_key = block.get("required") or block.get("title") in _EMPTY_IN_VAIN
@@ -165,15 +185,15 @@ def _names(block: JsonSchema) -> str:
     return ", also ".join(filter(None, (listed(needed, last="and", quote=""), others)))
 
 
-def _with_key(block: JsonSchema, found: str) -> str:
+def _with_key(block: JsonSchema, found: str) -> dict[str, str]:
     """A text as the value of the one key of a block that it must belong to; empty if there is none."""
     keys = block.get("properties", {})
     only = next(iter(keys)) if len(keys) == 1 else None
     name = NAMED_BY.get(block.get("title", ""), only)
-    if name not in keys:
-        return ""
+    if name is None or name not in keys:
+        return {}
     options = resolved(keys[name]).get("enum", [found])
-    return f"{{{name}: {nearest(found, options) or '…'}}}"
+    return {name: nearest(found, options) or "…"}
 
 
 # The schema requires no key of these, because each can be written in several ways; a rule requires one of
@@ -212,6 +232,7 @@ def _takes_a_list_of(value: JsonSchema, entry: object) -> bool:
 
 # ---------------------------------------------------------------- numbers
 
+_LONGEST_NUMERAL = 18
 _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 # Few enough digits for the number to be safely within a float's range.
 _FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
@@ -225,23 +246,26 @@ def _as_number(is_whole: bool, schema: JsonSchema, found: object, key: str) -> s
         case float() if not math.isfinite(found):
             return "write a finite number"
         case float() if is_whole:
-            return _whole(found, schema)
+            return _whole(found, found, schema)
         case str() if is_whole and _FRACTION.fullmatch(found):
-            return _whole(float(found), schema)
+            return _whole(found, float(found), schema)
         case str() if _NUMERAL.fullmatch(found):
-            return f"write it without quotes: {found}"
+            said = f"write it without quotes: {found}"
+            return Fix(said, found, plain_scalar(found)) if len(found) <= _LONGEST_NUMERAL else said
         case str() if _QUANTITY.fullmatch(found):
             return _without_unit(key, found)
         case _:
             return ""
 
 
-def _whole(number: float, schema: JsonSchema) -> str:
+def _whole(found: str | float, number: float, schema: JsonSchema) -> str:
     low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
     near = [it for it in dict.fromkeys((math.floor(number), math.ceil(number))) if low <= it <= high]
     if not near:
         return f"write a whole number: {bounds_in_words(schema, number)}"
-    return f"write {near[0]}" if len(near) == 1 else f"write a whole number such as {near[0]} or {near[1]}"
+    if len(near) > 1:
+        return f"write a whole number such as {near[0]} or {near[1]}"
+    return Fix(f"write {near[0]}", found, near[0]) if near[0] == number else f"write {near[0]}"
 
 
 def bounds_in_words(schema: JsonSchema, found: float) -> str:
@@ -284,4 +308,6 @@ def _without_unit(key: str, text: str) -> str:
     if found is None or found[2].lower() not in table:
         return f"write a number of {word}, without a unit"
     number = Fraction(found[1]) * table[found[2].lower()] / table[unit]
-    return f"write {number} (in {word})" if number.denominator == 1 else f"write a whole number of {word}"
+    if number.denominator > 1:
+        return f"write a whole number of {word}"
+    return Fix(f"write {number} (in {word})", text, int(number))

@@ -18,7 +18,7 @@ from inferstack.facts.walk import (
 )
 from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
 from inferstack.format.model import Container, FrameworkImage, Model
-from inferstack.problems import Problem, SpecPath
+from inferstack.problems import Fix, Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import listed
 from inferstack.texts.placeholders import is_opaque
@@ -54,7 +54,7 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Problem]:
             yield Problem(where, message, f'write "{url.rpartition("/")[0]}/"')
         elif _lacks_slash(url) and loaded_by(spec, placed) is not None:
             message = f'"{url}" does not end in `/`, but the archives of the `triton` block go below it'
-            yield Problem(where, message, f'write "{url}/"')
+            yield Problem(where, message, Fix(f'write "{url}/"', url, f"{url}/"))
 
 
 @warning("IS311", _CREATE)
@@ -68,7 +68,7 @@ def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Problem]:
         url = container.model_data_url
         if _lacks_slash(url) and loaded_by(spec, placed) is None:
             message = f'"{url}" does not end in `/`, so requests must name archives as `/name.tar.gz`'
-            yield Problem((*placed.path, "model_data_url"), message, f'write "{url}/"')
+            yield Problem((*placed.path, "model_data_url"), message, Fix(f'write "{url}/"', url, f"{url}/"))
 
 
 def _is_archive(url: str) -> bool:
