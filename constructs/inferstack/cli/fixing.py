@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 
 from inferstack.check.load import check_document
+from inferstack.check.project_file import read_spec, spec_of_text
 from inferstack.check.structure import STRUCTURE_CODES
 from inferstack.cli.editing import shown, write
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import tell
 from inferstack.problems import Problem, Severity, SpecError, printable
-from inferstack.source.compose import compose
-from inferstack.source.document import Document, read_document
+from inferstack.source.document import Document
 from inferstack.source.edit import Edit
 from inferstack.source.fixes import AppliedFix, fixes_of, places_after, with_fixes
 from inferstack.source.spec_file import PIPED, read_standard_input, read_text
@@ -53,7 +53,7 @@ def _fixed_specs(
     """The files that can be fixed, with the edit, and how many problems it fixes."""
     for path in files:
         try:
-            document = read_document(path)
+            document = read_spec(path)
             text = read_standard_input() if str(path) == PIPED else read_text(path, document.file)
         except SpecError:
             # The report says why it cannot be read.
@@ -80,7 +80,7 @@ class _Fixing(msgspec.Struct):
             if not kept:
                 break
             text, count = with_fixes(document, text, kept) or text, count + len(kept)
-            document = Document(document.file, compose(document.file, text))
+            document = spec_of_text(document.file, text)
         return text, count
 
     def _kept(
@@ -103,7 +103,7 @@ class _Fixing(msgspec.Struct):
         after = with_fixes(document, text, fixes) if self.checks < _MOST_CHECKS else None
         if after is None:
             return False
-        found = self._problems(Document(document.file, compose(document.file, after)))
+        found = self._problems(spec_of_text(document.file, after))
         fixed = dict(zip(places_after(fixes), (it.problem for it in fixes), strict=True))
         for it in found:
             was = fixed.get(Position(it.line, it.column)) if it.file == document.file else None
