@@ -27,6 +27,7 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ("PutCompositeAlarm",)),
     "AWS::CloudWatch::Dashboard": ("cloudwatch", ("PutDashboard",)),
     "AWS::IAM::Role": ("iam", ("CreateRole",)),
+    "AWS::Logs::LogGroup": ("logs", ("CreateLogGroup", "PutRetentionPolicy")),
     "AWS::S3::Bucket": ("s3", ("CreateBucket",)),
     "AWS::SNS::Topic": ("sns", ("CreateTopic",)),
     "AWS::SageMaker::Endpoint": ("sagemaker", ("CreateEndpoint", "UpdateEndpoint")),

@@ -16,6 +16,8 @@ _SPELLINGS = {
     r"\p{L}\p{Z}\p{N}": rf"0-9A-Za-z\s{_BEYOND_ASCII}",
     r"\p{Alnum}": "0-9A-Za-z",
     r"\p{Print}": r"[^\x00-\x1f\x7f]",
+    r"\d{12}": "[0-9]{12}",
+    r"\Z": "$",
 }
 
 

@@ -22,6 +22,7 @@ def test_excuses_for_missing_facts_are_still_needed() -> None:
     [
         (r"^\p{Print}+$", r"^[^\x00-\x1f\x7f]+$"),
         (r"^[\p{L}\p{Z}\p{N}_]*$", "^[0-9A-Za-z\\s\u0080-\U0010ffff_]*$"),
+        (r"^arn:aws:kms::\d{12}:.+\Z", "^arn:aws:kms::[0-9]{12}:.+$"),
         (r"[a-z]+", r"[a-z]+"),
         (".*", None),
         (r"^[\S\s]*$", None),

@@ -42,6 +42,7 @@ def test_the_types_of_a_stack_and_the_structures_of_a_load_test_have_shapes() ->
         "AWS::CloudWatch::CompositeAlarm",
         "AWS::CloudWatch::Dashboard",
         "AWS::IAM::Role",
+        "AWS::Logs::LogGroup",
         "AWS::S3::Bucket",
         "AWS::SNS::Topic",
         "AWS::SageMaker::Endpoint",

@@ -95,6 +95,11 @@ COVERED = {
     ),
     "core dumps": ("observed", "CoreDumpConfig"),
     "metrics config": ("observed", "EnableEnhancedMetrics=True MetricPublishFrequencyInSeconds=10"),
+    "logs of an endpoint": ("observed", "LogGroupName=/aws/sagemaker/Endpoints/observed RetentionInDays=90"),
+    "encrypted logs of components": (
+        "locked-down-components",
+        "LogGroupName=/aws/sagemaker/InferenceComponents/ranker RetentionInDays=30",
+    ),
     "instance pools": ("pools", "InstancePools ModelNameOverride"),
     "capacity reservations": ("reserved", "MlReservationArn CapacityReservationPreference"),
     "AMI version": ("reserved", "InferenceAmiVersion"),

@@ -56,6 +56,10 @@ _NOT_OF_BUCKETS = (
         "Website",
     ),
 )
+_NOT_OF_LOG_GROUPS = (
+    *("PutDataProtection", "DeleteDataProtection", "PutIndex", "DeleteIndex"),
+    *("PutResource", "DeleteResource", "BearerToken", "DeletionProtection", "LogDelivery"),
+)
 # What the handlers of CloudFormation's registry declare, and why our stacks never need it.
 NEVER_NEEDED = {
     "lambda:*": "a scalable target of ours is never a Lambda function",
@@ -70,6 +74,11 @@ NEVER_NEEDED = {
         "a bucket of ours always has this setting, or gets another one",
     ),
     "s3:DeleteObject": "a bucket of ours stays with what is in it",
+    **dict.fromkeys(
+        (f"logs:*{what}*" for what in _NOT_OF_LOG_GROUPS), "a log group of ours never has such a setting"
+    ),
+    **dict.fromkeys(("s3:REST.PUT.OBJECT", "firehose:*"), "a log group of ours is delivered to nobody"),
+    "logs:DeleteRetentionPolicy": "a log group of ours always has a retention",
     "sns:PutDataProtectionPolicy": "a topic of ours has no such policy",
     "sns:*ubscribe": "a topic of ours has no subscriptions",
     "iam:PutRolePolicy": "a role of ours has no inline policies",

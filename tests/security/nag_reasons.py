@@ -228,6 +228,13 @@ OF_THE_EXAMPLES = (
         "An example has no key of the reader's; SageMaker encrypts the volume with one of its own.",
     ),
     Reason(
+        "NIST.800.53.R5-CloudWatchLogGroupEncrypted",
+        r"LogGroup\w*",
+        "",
+        lambda loaded, _: loaded.spec.log_groups is not None and loaded.spec.log_groups.kms_key_id is None,
+        "An example has no key of the reader's; CloudWatch encrypts logs with one of its own.",
+    ),
+    Reason(
         NO_ACTION,
         r"Alarm\w+",
         "",

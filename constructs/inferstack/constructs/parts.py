@@ -43,6 +43,7 @@ from inferstack.resolve.composite_alarms import resolve_composite_alarms
 from inferstack.resolve.dashboard import DASHBOARD, resolve_dashboard
 from inferstack.resolve.execution_role import ROLE, resolve_execution_role
 from inferstack.resolve.inference_component import component_id
+from inferstack.resolve.log_groups import component_log_groups
 from inferstack.resolve.model import model_id
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import at_deployment
@@ -80,7 +81,8 @@ def _components(spec: ModelSpec) -> AbstractSet[str]:
     own = {component_id(spec, name, it) for _, name, it in components(spec)}
     if not own:
         return own
-    return own | _run_models(spec) | resolve_component_scaling(spec).keys() | _undoing(spec)
+    own |= _run_models(spec) | resolve_component_scaling(spec).keys() | _undoing(spec)
+    return own | component_log_groups(spec)
 
 
 def _run_models(spec: ModelSpec) -> AbstractSet[str]:

@@ -8,6 +8,7 @@ from inferstack.catalog.resource_types import (
     ALARM_TYPE,
     COMPOSITE_ALARM_TYPE,
     DASHBOARD_TYPE,
+    LOG_GROUP_TYPE,
     SCALING_POLICY_TYPE,
 )
 from inferstack.format.base import Block, Items, Number, Statistic, form
@@ -224,3 +225,15 @@ class Dashboard(Block):
 
     dashboard_name: str | None = None
     """Name of the dashboard; if left out, the endpoint's name and the region."""
+
+
+class LogGroups(Block):
+    """The log groups of the endpoint and of its components, made by the stack. They outlive it, until their
+    logs have expired."""
+
+    shapes: ClassVar = (LOG_GROUP_TYPE,)
+
+    retention_in_days: int
+    """How many days logs are kept."""
+    kms_key_id: str | None = None
+    """ARN of the KMS key that encrypts the logs, whose key policy must let CloudWatch Logs use it."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, get_args
 from msgspec import Meta
 
 from inferstack.format.ai_jobs import AiBenchmarkJob, AiRecommendationJob, AiWorkloadConfig
-from inferstack.format.alarms import Alarms, Dashboard
+from inferstack.format.alarms import Alarms, Dashboard, LogGroups
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.base import Block, Items, PolicyArn, RoleArn, Tags, form
 from inferstack.format.elsewhere import Exports, Invokers, ParameterName, StackParameter
@@ -122,6 +122,8 @@ class ModelSpec(Block):
     """CloudWatch alarms; `false` for none. If left out, the endpoint gets the default set for its kind."""
     dashboard: Dashboard | bool | None = None
     """CloudWatch dashboard; `false` for none. If left out, the endpoint gets one."""
+    log_groups: LogGroups | None = None
+    """How long logs are kept. If left out, SageMaker makes the log groups, and keeps logs forever."""
     tags: Tags | None = None
     """Tags for every resource of the stack that can have tags. Models, components, the endpoint and its
     configuration can have more of their own."""

@@ -31,7 +31,9 @@ POLICY = "ExecutionPolicy"
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
 _EC2 = "arn:${AWS::Partition}:ec2:${AWS::Region}:"
-_OF_COMPONENTS = "/aws/sagemaker/InferenceComponents/"
+LOGS_OF_ENDPOINTS = "/aws/sagemaker/Endpoints/"
+LOGS_OF_COMPONENTS = "/aws/sagemaker/InferenceComponents/"
+"""How SageMaker's names of log groups begin; then comes the name of the endpoint or component."""
 _SOURCE = ("execution_role",)
 
 # For a list that only the deployment knows: no function makes an ARN of each of its entries.
@@ -141,7 +143,7 @@ def _entries(statement: Value) -> Iterator[Value]:
                 # One of a log group's two forms of ARN is for all of these actions; both would take twice the
                 # space.
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
-                if _OF_COMPONENTS not in resource or resource.endswith(":*"):
+                if LOGS_OF_COMPONENTS not in resource or resource.endswith(":*"):
                     yield {**statement, "Resource": [resource]}
 
 
@@ -315,8 +317,8 @@ def _open_sessions(needs: RoleNeeds) -> Iterator[Value]:
 
 
 def _write_logs(needs: RoleNeeds) -> Value:
-    groups = [f"/aws/sagemaker/Endpoints/{needs.endpoint_name}"]
-    groups += [f"{_OF_COMPONENTS}{name}" for name in needs.inference_components]
+    groups = [f"{LOGS_OF_ENDPOINTS}{needs.endpoint_name}"]
+    groups += [f"{LOGS_OF_COMPONENTS}{name}" for name in needs.inference_components]
     actions = ["CreateLogGroup", "CreateLogStream", "DescribeLogStreams", "PutLogEvents"]
     resources = [f"{_LOGS}{group}{tail}" for group in groups for tail in ("", ":*")]
     return _statement("WriteLogs", [f"logs:{action}" for action in actions], resources)

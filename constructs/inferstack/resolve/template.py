@@ -27,6 +27,7 @@ from inferstack.resolve.execution_role import after_policies, resolve_execution_
 from inferstack.resolve.images import placed_image
 from inferstack.resolve.inference_component import component_id, name_once_there, resolve_inference_components
 from inferstack.resolve.invokers import invoker_outputs, resolve_invokers
+from inferstack.resolve.log_groups import after_log_groups, resolve_log_groups
 from inferstack.resolve.model import resolve_models
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
@@ -78,13 +79,14 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
         alarms,
         composites,
         resolve_dashboard(spec, [*composites, *alarms]),
+        resolve_log_groups(spec),
         resolve_invokers(spec),
     ):
         # The rules refuse names that would make one logical id; but no resource may ever be lost in silence.
         if twice := made.keys() & part.keys():
             raise ValueError(f"two resources have the logical id {min(twice)}")
         made |= part
-    return after_policies(made)
+    return after_log_groups(spec, after_policies(made))
 
 
 def description(spec: ModelSpec) -> str:

@@ -1,4 +1,4 @@
-"""What no other finding is about: settings, dashboards, buckets, topics and tags."""
+"""What no other finding is about: settings, dashboards, buckets, log groups, topics and tags."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +8,7 @@ from inferstack.catalog.resource_types import (
     COMPONENT_TYPE,
     CONFIG_TYPE,
     DASHBOARD_TYPE,
+    LOG_GROUP_TYPE,
     MODEL_TYPE,
     TOPIC_TYPE,
 )
@@ -19,7 +20,7 @@ from inferstack.review.data import Finding
 from inferstack.review.pair import Pair, difference, information
 from inferstack.updates.update import Change, Fate, bracketed
 
-_OTHERS = frozenset({DASHBOARD_TYPE, BUCKET_TYPE, TOPIC_TYPE})
+_OTHERS = frozenset({DASHBOARD_TYPE, BUCKET_TYPE, LOG_GROUP_TYPE, TOPIC_TYPE})
 _WITH_SETTINGS = frozenset({MODEL_TYPE, CONFIG_TYPE, COMPONENT_TYPE})
 _REPORTED = frozenset({
     *("Environment", "Image", "ModelDataUrl", "ModelDataSource", "ArtifactUrl", "ModelPackageName"),
@@ -80,7 +81,7 @@ def _at(stack: Stack, logical_id: str, path: PropertyPath) -> Any:
 
 
 def _others(pair: Pair) -> Iterator[Finding]:
-    """What no other finding is about: dashboards, buckets and topics."""
+    """What no other finding is about: dashboards, buckets, log groups and topics."""
     for it in pair.update.changes.values():
         place = pair.new.place_of(it.logical_id, ())
         keys = [str(path[0]) for path in it.paths if path[0] != "Tags"]

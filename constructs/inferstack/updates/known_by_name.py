@@ -1,4 +1,6 @@
-"""Rules on what others know by its name or ARN: alarms, and bucket and topics for asynchronous requests."""
+"""Rules on what others know by its name or ARN: alarms, log groups, bucket and topics for asynchronous
+requests.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,6 +14,7 @@ from inferstack.catalog.resource_types import (
     CONFIG_TYPE,
     DASHBOARD_TYPE,
     ENDPOINT_TYPE,
+    LOG_GROUP_TYPE,
     MANAGED_POLICY_TYPE,
     MODEL_TYPE,
     ROLE_TYPE,
@@ -139,6 +142,39 @@ def names_stay_taken(update: Update) -> Iterator[Problem]:
         )
         fix = "write other names, or delete the old stack first"
         yield Problem(update.written(path), message, fix)
+
+
+_WRITERS = {ENDPOINT_TYPE: "EndpointName", COMPONENT_TYPE: "InferenceComponentName"}
+
+
+@update_rule("IS896", effect="doubtful", source=f"{USER_GUIDE}/import-resources-automatically.html")
+def log_group_exists(update: Update) -> Iterator[Problem]:
+    """A log group is added for an endpoint or a component that runs already.
+
+    SageMaker has made it together with the first line in it, and CloudFormation does not make it again. It
+    takes it over when it is asked to import what exists.
+    """
+    running = {
+        it.get(key)
+        for type_, key in _WRITERS.items()
+        for it in deployed.of_type(update.before, type_).values()
+        if isinstance(it.get(key), str)
+    }
+    added = [
+        name
+        for change in update.changes.values()
+        if change.type == LOG_GROUP_TYPE and change.fate is Fate.ADDED
+        for name in (deployed.properties_of(update.after[change.logical_id]).get("LogGroupName"),)
+        if isinstance(name, str) and name.rpartition("/")[2] in running
+    ]
+    if added:
+        exist = "exists" if len(added) == 1 else "exist"
+        message = f"{listed(added, last='and')} probably {exist} already, and then the deployment fails"
+        fix = (
+            "set the same retention there with `aws logs put-retention-policy`, "
+            "then deploy once with `cdk deploy --import-existing-resources`"
+        )
+        yield Problem(update.written(("log_groups",)), message, fix)
 
 
 def _names_of(resources: Resources, type_name: str) -> list[str]:

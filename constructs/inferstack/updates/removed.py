@@ -13,6 +13,7 @@ from inferstack.catalog.resource_types import (
     CONFIG_TYPE,
     DASHBOARD_TYPE,
     ENDPOINT_TYPE,
+    LOG_GROUP_TYPE,
     MANAGED_POLICY_TYPE,
     ROLE_TYPE,
     SCALING_POLICY_TYPE,
@@ -204,6 +205,11 @@ def _goes_with_what_it_watches(update: Update, change: Change, alarm: Properties
     return _any_goes(update, alarm.get("AlarmActions"))
 
 
+def _stays(_: Update, __: Change, ___: Properties) -> bool:
+    """Whether what is removed outlives that: a log group stays until its logs have expired."""
+    return True
+
+
 def _gets_a_name(_: Update, change: Change, __: Properties) -> bool:
     """Whether a dashboard only gets another name: nothing in it is lost."""
     return change.fate is Fate.REPLACED
@@ -230,5 +236,6 @@ _SAID: dict[str, Callable[[Update, Change, Properties], bool]] = {
     BUCKET_POLICY_TYPE: _goes_with_what_it_is_about,
     TOPIC_POLICY_TYPE: _goes_with_what_it_is_about,
     DASHBOARD_TYPE: _gets_a_name,
+    LOG_GROUP_TYPE: _stays,
 }
 """By type, what tells that the removal or replacement of a resource is reported; else it must be followed."""

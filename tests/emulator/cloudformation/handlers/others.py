@@ -74,6 +74,29 @@ class Topic:
         place.call("sns", "DeleteTopic", {"TopicArn": made.physical_id})
 
 
+class LogGroup:
+    """A log group, which cannot be made where SageMaker has made it already."""
+
+    name_property = "LogGroupName"
+
+    def create(self, place: Place, properties: Properties, name: str) -> Made:
+        key = {"kmsKeyId": properties["KmsKeyId"]} if "KmsKeyId" in properties else {}
+        place.call("logs", "CreateLogGroup", {"logGroupName": name, "tags": tags_of(properties), **key})
+        self._keep(place, name, properties)
+        return Made(name, {"Arn": f"arn:aws:logs:{place.region}:{place.number}:log-group:{name}:*"})
+
+    def _keep(self, place: Place, name: str, properties: Properties) -> None:
+        request = {"logGroupName": name, "retentionInDays": properties["RetentionInDays"]}
+        place.call("logs", "PutRetentionPolicy", request)
+
+    def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
+        self._keep(place, made.physical_id, after)
+        return made
+
+    def delete(self, place: Place, made: Made, properties: Properties) -> None:
+        place.call("logs", "DeleteLogGroup", {"logGroupName": made.physical_id})
+
+
 class Bucket:
     """A bucket with its settings; one that is not empty cannot be deleted."""
 
@@ -181,6 +204,7 @@ _BY_MOTO = (
 )
 HANDLERS: dict[str, Handler] = {
     "AWS::CDK::Metadata": Nothing(),
+    "AWS::Logs::LogGroup": LogGroup(),
     "AWS::S3::Bucket": Bucket(),
     "AWS::S3::BucketPolicy": Nothing(),
     "AWS::SNS::Topic": Topic(),
