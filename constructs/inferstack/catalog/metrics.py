@@ -77,6 +77,13 @@ class Metric(msgspec.Struct, frozen=True):
         return self.name in _ONE_OR_ZERO
 
     @property
+    def gets_better(self) -> Literal["up", "down"] | None:
+        """In which direction it gets better, if only one of the two can be good."""
+        if self.name in _FAILURES:
+            return "down"
+        return "up" if self.name == "ModelCacheHit" else None
+
+    @property
     def falls_with_capacity(self) -> bool:
         """Whether it falls when instances or copies are added, so that a policy can hold it at a target."""
         return self.name not in _DO_NOT_FALL
@@ -123,6 +130,11 @@ COUNTS_OF_REQUESTS = frozenset(
 
 # monitoring-cloudwatch.html: "For each 4xx response, 1 is sent; otherwise, 0 is sent."
 _ONE_OR_ZERO = frozenset({"Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"})
+
+_FAILURES = _ONE_OR_ZERO | {
+    *("InvocationFailures", "NoCapacityInvocationFailures", "ExpiredRequests", "MidStreamErrors"),
+    *("RequestDownloadFailures", "ResponseUploadFailures", "NotificationFailures"),
+}
 
 # Each of these is about the endpoint's traffic or files as a whole, however many instances share the work.
 _DO_NOT_FALL = frozenset(

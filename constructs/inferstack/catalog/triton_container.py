@@ -10,23 +10,24 @@ from typing import NamedTuple
 Release = tuple[int, int]
 """Year and month of a Triton release: ``(26, 5)``."""
 
-_PREFIX = "SAGEMAKER_TRITON_"
-DEFAULT_MODEL = f"{_PREFIX}DEFAULT_MODEL_NAME"
+PREFIX = "SAGEMAKER_TRITON_"
+"""How the names of all these variables begin."""
+DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
 """Names the model that the container loads and that answers `/invocations`."""
-INFERENCE_TYPE = f"{_PREFIX}INFERENCE_TYPE"
+INFERENCE_TYPE = f"{PREFIX}INFERENCE_TYPE"
 """What `/invocations` does with a request; containers older than ``GENERATING_SINCE`` ignore it."""
-PING_MODE = f"{_PREFIX}PING_MODE"
+PING_MODE = f"{PREFIX}PING_MODE"
 """What the health check tests: whether the server runs (`live`), or whether its models are loaded, too
 (`ready`)."""
-OVERRIDE_PING_MODE = f"{_PREFIX}OVERRIDE_PING_MODE"
+OVERRIDE_PING_MODE = f"{PREFIX}OVERRIDE_PING_MODE"
 """What the health check tests where the start script would otherwise choose the mode itself."""
-ADDITIONAL_ARGS = f"{_PREFIX}ADDITIONAL_ARGS"
+ADDITIONAL_ARGS = f"{PREFIX}ADDITIONAL_ARGS"
 """Further server options, written as on a command line, but without quoting; see :func:`words`."""
 LOAD_MODEL = "--load-model"
 """The server option that names a model to load at startup."""
-LOG_VERBOSE = f"{_PREFIX}LOG_VERBOSE"
-LOG_INFO = f"{_PREFIX}LOG_INFO"
-SHM_DEFAULT_BYTE_SIZE = f"{_PREFIX}SHM_DEFAULT_BYTE_SIZE"
+LOG_VERBOSE = f"{PREFIX}LOG_VERBOSE"
+LOG_INFO = f"{PREFIX}LOG_INFO"
+SHM_DEFAULT_BYTE_SIZE = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
 
 ADDITIONAL_ARGS_SINCE: Release = (23, 7)
 """Older containers ignore ``ADDITIONAL_ARGS``."""
@@ -87,17 +88,17 @@ class Option(NamedTuple):
 
 
 OPTIONS = (
-    Option(f"{_PREFIX}DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true", _FLAG),
-    Option(f"{_PREFIX}ALLOW_GRPC", "--allow-grpc=", "false", _FLAG),
-    Option(f"{_PREFIX}GRPC_PORT", "--grpc-port=", None, _PORT),
-    Option(f"{_PREFIX}ALLOW_METRICS", "--allow-metrics=", "false", _FLAG),
-    Option(f"{_PREFIX}METRICS_PORT", "--metrics-port=", None, _PORT),
-    Option(f"{_PREFIX}BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None, Value(least=0)),
-    Option(f"{_PREFIX}THREAD_COUNT", "--sagemaker-thread-count=", None, Value(least=1)),
+    Option(f"{PREFIX}DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true", _FLAG),
+    Option(f"{PREFIX}ALLOW_GRPC", "--allow-grpc=", "false", _FLAG),
+    Option(f"{PREFIX}GRPC_PORT", "--grpc-port=", None, _PORT),
+    Option(f"{PREFIX}ALLOW_METRICS", "--allow-metrics=", "false", _FLAG),
+    Option(f"{PREFIX}METRICS_PORT", "--metrics-port=", None, _PORT),
+    Option(f"{PREFIX}BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None, Value(least=0)),
+    Option(f"{PREFIX}THREAD_COUNT", "--sagemaker-thread-count=", None, Value(least=1)),
     Option(LOG_VERBOSE, "--log-verbose=", "true", Value(words=("true", "false"), least=0)),
     Option(LOG_INFO, "--log-info=", None, _FLAG),
-    Option(f"{_PREFIX}LOG_WARNING", "--log-warning=", None, _FLAG),
-    Option(f"{_PREFIX}LOG_ERROR", "--log-error=", None, _FLAG),
+    Option(f"{PREFIX}LOG_WARNING", "--log-warning=", None, _FLAG),
+    Option(f"{PREFIX}LOG_ERROR", "--log-error=", None, _FLAG),
     Option(
         SHM_DEFAULT_BYTE_SIZE,
         "--backend-config=python,shm-default-byte-size=",
@@ -105,13 +106,13 @@ OPTIONS = (
         Value(least=_LEAST_SHARED_MEMORY, most=_MOST_BYTES),
     ),
     Option(
-        f"{_PREFIX}SHM_GROWTH_BYTE_SIZE",
+        f"{PREFIX}SHM_GROWTH_BYTE_SIZE",
         "--backend-config=python,shm-growth-byte-size=",
         "1048576",
         Value(least=1, most=_MOST_BYTES),
     ),
     Option(
-        f"{_PREFIX}TENSORFLOW_VERSION",
+        f"{PREFIX}TENSORFLOW_VERSION",
         "--backend-config=tensorflow,version=",
         None,
         Value(words=("2",), old_words=("1",), words_since=(23, 4)),
@@ -121,9 +122,13 @@ OPTIONS = (
 VALUES = {
     **{it.variable: it.value for it in OPTIONS},
     # The start script turns this one into an option for each GPU.
-    f"{_PREFIX}MODEL_LOAD_GPU_LIMIT": Value(least=0, most=1, is_whole=False),
+    f"{PREFIX}MODEL_LOAD_GPU_LIMIT": Value(least=0, most=1, is_whole=False),
 }
 """The possible values of all variables whose value becomes that of an option."""
+VARIABLES = frozenset(
+    {*VALUES, DEFAULT_MODEL, INFERENCE_TYPE, PING_MODE, OVERRIDE_PING_MODE, ADDITIONAL_ARGS}
+)
+"""All variables that the start script reads."""
 
 
 def set_variable(environment: Mapping[str, str], name: str) -> str | None:

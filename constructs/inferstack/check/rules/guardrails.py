@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from inferstack.catalog import instances
-from inferstack.check.rules.base import API, GUIDE, error, warning
+from inferstack.check.rules.base import API, GUARDRAILS_PAGE, GUIDE, error, warning
+from inferstack.facts.role import marketplace_packages
 from inferstack.facts.scaling import counts_change, first_copies
-from inferstack.facts.walk import components, deployment_config, instance_types, variants
+from inferstack.facts.walk import components, deployment_config, hosting_of, instance_types, variants
 from inferstack.format.endpoint import (
     BlueGreenUpdatePolicy,
     CapacitySize,
@@ -99,6 +100,23 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Problem]:
             fix = f"add `wait_interval_in_seconds`: 0 to 3600, {what}"
             message = f"{routing.type} is missing `wait_interval_in_seconds`"
             yield Problem(_ROUTE, message, fix, lacks="wait_interval_in_seconds")
+
+
+@warning("IS636", GUARDRAILS_PAGE)
+def shift_can_be_stopped(spec: ModelSpec) -> Iterator[Problem]:
+    """A traffic shift in steps should have alarms that can stop it.
+
+    Without `auto_rollback_configuration` it waits after each step, and goes on whatever happens. Where there
+    are no guardrails at all, other rules say so.
+    """
+    config = deployment_config(spec)
+    has_none = hosting_of(spec) == "serverless" or bool(marketplace_packages(spec))
+    for policy in () if has_none else _blue_green(spec):
+        kind = policy.traffic_routing_configuration.type
+        if kind in _SIZE_OF and config is not None and config.auto_rollback_configuration is None:
+            fix = "add `auto_rollback_configuration: {alarms: own}` to `deployment_config`"
+            message = f"{kind} moves traffic in steps, but no alarm can stop it"
+            yield Problem(_ROUTE, message, f"{fix}, or write `type: ALL_AT_ONCE`")
 
 
 @error("IS613", _ROUTING)

@@ -5,8 +5,15 @@ What is inside a model is checked by :mod:`inferstack.triton.rules`.
 
 from collections.abc import Iterator
 
-from inferstack.catalog.triton_container import DEFAULT_MODEL, VALUES, Value, set_variable
-from inferstack.check.rules.base import GUIDE, MULTI_MODEL_PAGE, error
+from inferstack.catalog.triton_container import (
+    DEFAULT_MODEL,
+    PREFIX,
+    VALUES,
+    VARIABLES,
+    Value,
+    set_variable,
+)
+from inferstack.check.rules.base import GUIDE, MULTI_MODEL_PAGE, error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.triton import (
     archive_of,
@@ -23,12 +30,13 @@ from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import EnsembleSpec, ModelSpec
 from inferstack.format.model import Triton
 from inferstack.problems import Problem, dotted
-from inferstack.problems.words import listed, span
+from inferstack.problems.words import listed, nearest, span
 from inferstack.texts.placeholders import is_settled
 
 # ---------------------------------------------------------------- variables that set options
 
 
+_START = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 _OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
 _TRITON = f"{GUIDE}/deploy-models-frameworks-triton.html"
 
@@ -60,6 +68,23 @@ def _allowed(value: Value) -> str:
     numbers = "whole numbers in plain digits" if value.is_whole else "numbers"
     number = [] if value.least is None else [f"{numbers}, {span(value.least, value.most)}"]
     return ", or ".join([*([listed(value.words)] if value.words else []), *number])
+
+
+@warning("IS295", _START)
+def variables_are_read(spec: ModelSpec) -> Iterator[Problem]:
+    """A variable that is named like those of Triton's start script should be one of them.
+
+    The script reads no other, so that a misspelt one changes nothing. Reported only for names that are
+    similar: a newer script may read more.
+    """
+    known = sorted(it.removeprefix(PREFIX) for it in VARIABLES)
+    for placed in containers(spec):
+        for name in placed.environment.keys() - VARIABLES:
+            meant = nearest(name.removeprefix(PREFIX), known) if name.startswith(PREFIX) else None
+            if meant is not None:
+                path = (*placed.path, "environment", name)
+                message = f"Triton's start script reads no variable {name[:60]}"
+                yield Problem(path, message, f"did you mean `{PREFIX}{meant}`?", of_key=True)
 
 
 # ---------------------------------------------------------------- the `triton` block

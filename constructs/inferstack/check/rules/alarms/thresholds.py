@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 
 import msgspec
@@ -10,11 +11,12 @@ from inferstack.catalog import cloudformation, instances
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.custom_metrics import alarm_rules
 from inferstack.check.rules.alarms.definitions import metrics_of_rule
-from inferstack.check.rules.base import METRICS_PAGE, error, warning
+from inferstack.check.rules.base import API, METRICS_PAGE, error, warning
 from inferstack.facts.alarms import evaluation, own_alarms
 from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher, devices_by_type
 from inferstack.facts.quantity import (
+    MICROSECONDS_IN,
     UnfitQuantity,
     absolute_threshold,
     as_counted,
@@ -23,7 +25,7 @@ from inferstack.facts.quantity import (
     parse_threshold,
 )
 from inferstack.facts.scaling import counted_metric, metrics_of, named_policies, steps
-from inferstack.facts.walk import every_variant, instance_types, variants
+from inferstack.facts.walk import every_variant, instance_types, is_async, variants
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.base import Number
@@ -35,6 +37,7 @@ from inferstack.texts.statistic import adds_up
 
 _PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(?:\.[0-9]{1,9})?)\s*%")
 _RATE = "Average"
+_OF_ANSWERS = ("ModelLatency", "ContainerLatency")
 
 
 def unfit_threshold(
@@ -134,6 +137,44 @@ def _is_never_passed(compared: _Compared, most: int) -> bool:
         return False
     end = (1 if quantity.is_share else most) if _BEYOND[operator] == "above" else 0
     return quantity.value == end
+
+
+@warning("IS836", METRICS_PAGE)
+def goes_off_when_it_gets_worse(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm should go off when its metric gets worse, not when all is well.
+
+    More requests that find their model loaded are better, and so are fewer failures. By default an alarm goes
+    off at or above its threshold.
+    """
+    for path, rule in alarm_rules(spec):
+        looked, metric = evaluation(rule), next(iter(metrics_of_rule(spec, rule)), None)
+        # A share of the requests says how well it goes; their number says as much about the traffic.
+        if metric is None or (metric.gets_better == "up" and adds_up(rule.statistic)):
+            continue
+        if metric.gets_better == ("down" if looked.looks_down else "up"):
+            better, side = ("more", "above") if metric.gets_better == "up" else ("less", "below")
+            other = "GreaterThanOrEqualToThreshold" if looked.looks_down else "LessThanThreshold"
+            key = "metric" if rule.comparison_operator is None else "comparison_operator"
+            message = f"{better} of {metric.name} is better, but the alarm goes off {side} {rule.threshold}"
+            yield Problem((*path, key), message, f"write `comparison_operator: {other}`")
+
+
+@warning("IS837", f"{API}/API_runtime_InvokeEndpoint.html")
+def answer_may_take_so_long(spec: ModelSpec) -> Iterator[Problem]:
+    """A threshold of a real-time latency should not be above the 60 s that an answer may take.
+
+    SageMaker ends a request after that, so that no latency gets there. Answers that stream may take longer,
+    which nothing in a spec shows.
+    """
+    for compared in _compared(spec):
+        metric, threshold = compared.metric, compared.watched.threshold
+        if metric.name not in _OF_ANSWERS or is_async(spec) or evaluation(compared.watched).looks_down:
+            continue
+        with suppress(UnfitQuantity):
+            if parse_threshold(threshold, metric).value > MICROSECONDS_IN["min"]:
+                message = f"the threshold of {metric.name} is {threshold}, but an answer takes 60 s at most"
+                fix = "write less than 60 s; if the answers stream, say so under `ignore`"
+                yield Problem((*compared.path, "threshold"), message, fix)
 
 
 @warning("IS805", METRICS_PAGE)
