@@ -20,20 +20,30 @@ _PIPELINES = ROOT / "docs" / "pipelines"
 _KINDS = ROOT / "docs" / "examples" / "kinds"
 _ALWAYS = FILES / "always"
 _CLI = "aws-cdk"
-_REGION_OF_THE_DOCS, _REGION = "us-east-1", "@{region}"
+_MARKS = {
+    "us-east-1": "@{region}",
+    "111122223333": "@{account}",
+    "acme-models": "@{bucket}",
+    "acme@1234567/models@123456789": "@{repository}",
+    "acme/models": "@{repository_name}",
+}
+"""What the documentation says, and what stands for it until a project is written."""
 
 # ---------------------------------------------------------------- pipelines
 
 _OF_SYSTEM = {
     "all": (
+        "synthesize.sh",
+        "fetch-deployed.sh",
+        "review-deployed.sh",
         "review.sh",
         "iam/boundary-policy.json",
         "iam/execution-policy.json",
         "iam/execution-extras-policy.json",
         "iam/upload-policy.json",
     ),
-    "github": ("iam/pipeline-policy.json", "iam/trust-github.json"),
-    "gitlab": ("iam/pipeline-policy.json", "iam/trust-gitlab.json"),
+    "github": ("iam/pipeline-policy.json", "iam/review-policy.json", "iam/trust-github.json"),
+    "gitlab": ("iam/pipeline-policy.json", "iam/review-policy.json", "iam/trust-gitlab.json", "node.txt"),
 }
 """What goes into `ci/`; the other files of a system go where it looks for them."""
 _PLACES = {
@@ -47,14 +57,16 @@ def pipelines() -> Iterator[tuple[Path, str]]:
     there = FILES / "ci"
     for system, names in _OF_SYSTEM.items():
         for name in names:
-            yield there / system / "ci" / name, _regional(_PIPELINES / name)
+            yield there / system / "ci" / name, _marked((_PIPELINES / name).read_text("utf-8"))
     for system, (folder, place) in _PLACES.items():
         for file in sorted((_PIPELINES / folder).iterdir()):
-            yield there / system / place / re.sub(r"^\.", "dot_", file.name), _regional(file)
+            yield there / system / place / re.sub(r"^\.", "dot_", file.name), _marked(file.read_text("utf-8"))
 
 
-def _regional(file: Path) -> str:
-    return file.read_text("utf-8").replace(_REGION_OF_THE_DOCS, _REGION)
+def _marked(text: str) -> str:
+    for said, mark in _MARKS.items():
+        text = text.replace(said, mark)
+    return text
 
 
 # ---------------------------------------------------------------- specs
@@ -63,7 +75,7 @@ _SPEC = """\
 # yaml-language-server: $schema=../inferstack.schema.json
 # {sentence}
 {spec}@{{execution_role}}
-env: {{region: {region}}}
+env: {{region: @{{region}}}}
 
 stages:
   test: {{}}
@@ -86,13 +98,14 @@ def specs() -> Iterator[tuple[Path, str]]:
         spec = (_KINDS / f"{kind.name}.yaml").read_text("utf-8")
         content = yaml.safe_load(spec)
         name, count = content["endpoint_name"], content["variant"]["initial_instance_count"]
-        staged = re.sub(r"(?m)^(endpoint_name: .+)$", r"\1-${stage}", spec)
+        staged = re.sub(r"(?m)^(endpoint_name: ).+$", r"\1@{name}-${stage}", _marked(spec))
+        staged = staged.replace(f"@{{bucket}}/{name}/", "@{bucket}/@{name}/")
         prod = _PROD.format(more=count + 1)
         for component in content.get("inference_components", ()):
             staged = staged.replace(f"  {component}:\n", f'  "{component}-${{stage}}":\n')
             prod = _PROD_OF_COMPONENTS.format(component=component, more=count + 1, most=count + 2)
         sentence = str(kind.spec.__doc__).partition("\n\n")[0].replace("`", "")
-        text = _SPEC.format(sentence=sentence, spec=staged, region=_REGION, prod=prod)
+        text = _SPEC.format(sentence=sentence, spec=staged, prod=prod)
         yield FILES / "kinds" / kind.name / "model_specs" / f"{name}.yaml", text
 
 

@@ -51,6 +51,42 @@ def test_what_it_says_to_do_next_works(folder: Path, called: Run) -> None:
     assert (done.returncode, done.stderr) == (0, "1 spec: no problems\n")
 
 
+def test_a_folder_is_no_option(folder: Path, called: Run) -> None:
+    said = called("init", *HERE, "--", "-rf").stderr
+    assert said.startswith("next: cd ./-rf && ")
+    command = said.removeprefix("next: ").partition(" && ")[0]
+    subprocess.run(["bash", "-c", command], check=True)
+    outdate(Path("-rf"), "app.py", "print()\n")
+    assert "`inferstack init ./-rf --update`" in called("init", "./-rf").stderr
+
+
+def test_what_only_the_user_knows_is_said_by_options_and_kept(folder: Path, called: Run) -> None:
+    mine = ("--name", "fraud", "--account", "222233334444", "--bucket", "b-b", "--repository", "us/it")
+    assert called("init", *HERE, *mine).returncode == 0
+    assert "endpoint_name: fraud-${stage}\n" in Path("model_specs/fraud.yaml").read_text("utf-8")
+    assert "s3://b-b/fraud/model.tar.gz" in Path("model_specs/fraud.yaml").read_text("utf-8")
+    assert called("init", "--ci", "github", "--update").returncode == 0
+    assert "repo:us/it:environment:prod" in Path("ci/iam/trust-github.json").read_text("utf-8")
+    assert "arn:aws:iam::222233334444:role" in Path("ci/iam/pipeline-policy.json").read_text("utf-8")
+    assert [it.name for it in Path("model_specs").iterdir()] == ["fraud.yaml"]
+    done = called("init", "--account", "333344445555")
+    assert "ci/iam/pipeline-policy.json: outdated, and not changed by you\n" in done.stdout
+    assert "`inferstack init --account 333344445555 --update`" in done.stderr
+
+
+def test_a_link_in_the_place_of_a_folder_is_refused(folder: Path, called: Run) -> None:
+    Path("elsewhere").mkdir()
+    Path("models").mkdir()
+    Path("models/tests").symlink_to("../elsewhere")
+    done = called("init", "models", *HERE)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "inferstack: models/tests: cannot be written: this is a link, and what is written there would land elsewhere; "
+        "put a folder in its place; nothing was written\n"
+    )
+    assert [*Path("elsewhere").iterdir()] == []
+
+
 def test_what_others_have_there_stays(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "README.md").write_text("# Ours\n", "utf-8")
     (folder / "LICENSE").write_text("ours\n", "utf-8")
@@ -288,6 +324,8 @@ def test_a_terminal_is_shown_no_control_characters(folder: Path, called: Run) ->
         '{"answers": {"kind": "../..", "region": "us-east-1", "ci": "none"}, "files": {}}',
         '{"answers": {"kind": "pipeline", "region": "us-east-1", "ci": "../.."}, "files": {}}',
         '{"answers": {"kind": "pipeline", "region": "x}, a: {b: c", "ci": "none"}, "files": {}}',
+        '{"answers": {"kind": "pipeline", "region": "us-east-1", "ci": "none", "name": "../x"}, "files": {}}',
+        '{"answers": {"kind": "pipeline", "region": "us-east-1", "ci": "none", "account": "1\\n2"}, "files": {}}',
         "<<<<<<< HEAD\n",
     ],
 )
@@ -369,6 +407,15 @@ def test_without_a_terminal_it_asks_nothing(folder: Path, run: Run) -> None:
         (("--region", "eu-centrl-1"), "there is no region eu-centrl-1; did you mean `eu-central-1`?"),
         (("--kind", "mme"), "invalid choice: 'mme'"),
         (("--ci", "jenkins"), "invalid choice: 'jenkins'"),
+        (
+            ("--name", "../x"),
+            "--name ../x: this is no name; write at most 58 letters, digits and inner hyphens",
+        ),
+        (("--name", ""), "--name '': this is no name; write "),
+        (("--name", "a" * 59), "this is no name; write at most 58 letters"),
+        (("--account", "1234"), "--account 1234: this is no account; write 12 digits, as in 111122223333"),
+        (("--bucket", "s3://b"), "--bucket s3://b: this is no bucket; write 3 to 63 lower-case letters"),
+        (("--repository", "acme"), "--repository acme: this is no repository; write OWNER/NAME"),
     ],
 )
 def test_a_wrong_option_is_wrong_usage(words: tuple[str, str], said: str, folder: Path, called: Run) -> None:

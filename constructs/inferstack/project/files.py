@@ -12,6 +12,7 @@ FILES = Path(__file__).parent / "files"
 """The files as they are written, but for marks and their names."""
 SCHEMA = "inferstack.schema.json"
 REQUIREMENTS = "requirements.txt"
+SPECS = "model_specs"
 _MARK = re.compile(r"@\{(\w+)\}")
 
 
@@ -19,7 +20,7 @@ def is_start(path: str) -> bool:
     """Whether a file is only there to start from. An update of a spec would change what is deployed, and
     that of the versions what it is made with: both are the user's as soon as they are written.
     """
-    return path.startswith("model_specs/") or path == REQUIREMENTS
+    return path.startswith(f"{SPECS}/") or path == REQUIREMENTS
 
 
 def files_of(answers: Answers) -> dict[str, str]:
@@ -29,6 +30,7 @@ def files_of(answers: Answers) -> dict[str, str]:
     if answers.ci != NO_CI:
         folders += [FILES / "ci" / "all", FILES / "ci" / answers.ci]
     contents = {name: _filled(text, values) for folder in folders for name, text in _templates(folder)}
+    contents[values["spec"]] = contents.pop(_example(answers.kind))
     contents |= {SCHEMA: published_schema_text(), REQUIREMENTS: requirements()}
     return dict(sorted(contents.items()))
 
@@ -45,10 +47,24 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return _MARK.sub(lambda mark: values[mark[1]], text)
 
 
+def _example(kind: str) -> str:
+    """Path of the spec that projects of a kind start with, by the name that it has here."""
+    (spec,) = (name for name, _ in _templates(FILES / "kinds" / kind))
+    return spec
+
+
 def _values(answers: Answers) -> dict[str, str]:
     """What stands for each mark."""
-    (spec,) = (name for name, _ in _templates(FILES / "kinds" / answers.kind))
-    values = {"region": answers.region, "spec": spec, "name": Path(spec).stem}
+    name = answers.name or Path(_example(answers.kind)).stem
+    values = {
+        "region": answers.region,
+        "spec": f"{SPECS}/{name}.yaml",
+        "name": name,
+        "account": answers.account,
+        "bucket": answers.bucket,
+        "repository": answers.repository,
+        "repository_name": re.sub(r"@[0-9]+", "", answers.repository),
+    }
     without = answers.ci == NO_CI
     return values | {
         "execution_role": "" if without else _part("execution_role.yaml"),

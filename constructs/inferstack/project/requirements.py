@@ -11,7 +11,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _OF_EXTRA = re.compile(r";.*\bextra\s*==")
 _HEADER = "# The versions that `inferstack init` found; pip-tools and uv can write this file, too.\n"
 _FROM_THIS_MACHINE = """\
-# inferstack itself came from this machine. Say where CI can install it from, for example:
+# inferstack itself came from this machine. Say where CI can install it from, too, for example:
 # inferstack @ git+https://git.example.com/inferstack@COMMIT
 """
 
@@ -60,4 +60,4 @@ def _source(ours: Distribution) -> str:
     url = str(came["url"])
     if (vcs := came.get("vcs_info")) is not None:
         return f"{_US} @ {vcs['vcs']}+{url}@{vcs['commit_id']}\n"
-    return _FROM_THIS_MACHINE if url.startswith("file:") else f"{_US} @ {url}\n"
+    return f"{_FROM_THIS_MACHINE if url.startswith('file:') else ''}{_US} @ {url}\n"

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ def write_all(folder: Path, contents: Mapping[str, str], replacing: Collection[s
         OSError: when a file cannot be written, or is there already.
     """
     undo: _Undo = []
+    _refuse_links(folder, contents)
     try:
         _make(folder, undo)
         complete = {_written_beside(folder / path, text, undo): path for path, text in contents.items()}
@@ -30,6 +31,14 @@ def write_all(folder: Path, contents: Mapping[str, str], replacing: Collection[s
             with suppress(OSError):
                 step()
         raise
+
+
+def _refuse_links(folder: Path, paths: Iterable[str]) -> None:
+    """Refuses links where the project has folders: what is written there would land outside of it."""
+    for inner in {parent for path in paths for parent in Path(path).parents[:-1]}:
+        if (folder / inner).is_symlink():
+            why = "this is a link, and what is written there would land elsewhere; put a folder in its place"
+            raise NotADirectoryError(0, why, str(folder / inner))
 
 
 def _make(folder: Path, undo: _Undo) -> None:
