@@ -14,6 +14,7 @@ import yaml
 
 from inferstack.facts.kinds import KINDS
 from inferstack.project.files import FILES
+from inferstack.source.spec_file import PROJECT_FILE
 from tools.generated_files import ROOT, Contents
 
 _PIPELINES = ROOT / "docs" / "pipelines"
@@ -55,6 +56,7 @@ _PLACES = {
 
 def pipelines() -> Iterator[tuple[Path, str]]:
     there = FILES / "ci"
+    yield there / "all" / PROJECT_FILE, (_PIPELINES / PROJECT_FILE).read_text("utf-8")
     for system, names in _OF_SYSTEM.items():
         for name in names:
             yield there / system / "ci" / name, _marked((_PIPELINES / name).read_text("utf-8"))
@@ -74,7 +76,7 @@ def _marked(text: str) -> str:
 _SPEC = """\
 # yaml-language-server: $schema=../inferstack.schema.json
 # {sentence}
-{spec}@{{execution_role}}
+{spec}
 env: {{region: @{{region}}}}
 
 stages:

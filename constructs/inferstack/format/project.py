@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 
 from inferstack.format.alarms import Alarms, Dashboard
-from inferstack.format.base import Block, Items, Number, PolicyArn, Tags
+from inferstack.format.base import Block, Items, Number, PolicyArn, RoleArn, Tags
 from inferstack.format.endpoint import Endpoint, EndpointConfig
-from inferstack.format.kinds import Environment, ExecutionRole, Ignore, RoleArn, WarningCode
+from inferstack.format.kinds import Environment, ExecutionRole, Ignore, WarningCode
 from inferstack.format.model import VpcConfig
 
 # ---------------------------------------------------------------- defaults

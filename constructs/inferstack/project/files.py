@@ -7,6 +7,7 @@ from pathlib import Path
 from inferstack.format.schema import published_schema_text
 from inferstack.project.answers import NO_CI, Answers
 from inferstack.project.requirements import requirements
+from inferstack.source.spec_file import PROJECT_FILE
 
 FILES = Path(__file__).parent / "files"
 """The files as they are written, but for marks and their names."""
@@ -17,10 +18,11 @@ _MARK = re.compile(r"@\{(\w+)\}")
 
 
 def is_start(path: str) -> bool:
-    """Whether a file is only there to start from. An update of a spec would change what is deployed, and
-    that of the versions what it is made with: both are the user's as soon as they are written.
+    """Whether a file is only there to start from. An update of a spec, or of what all specs share, would
+    change what is deployed, and that of the versions what it is made with: they are the user's as soon as
+    they are written.
     """
-    return path.startswith(f"{SPECS}/") or path == REQUIREMENTS
+    return path.startswith(f"{SPECS}/") or path in (REQUIREMENTS, PROJECT_FILE)
 
 
 def files_of(answers: Answers) -> dict[str, str]:
@@ -67,7 +69,6 @@ def _values(answers: Answers) -> dict[str, str]:
     }
     without = answers.ci == NO_CI
     return values | {
-        "execution_role": "" if without else _part("execution_role.yaml"),
         "first_deployment": _filled(_part("administrator.md" if without else "least-privilege.md"), values),
         "pipeline": "" if without else _filled(_part(f"pipeline-{answers.ci}.md"), values),
     }

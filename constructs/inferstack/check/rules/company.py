@@ -4,7 +4,7 @@ What only the deployment knows is refused where a rule is about it: nobody could
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 
 import msgspec
@@ -18,7 +18,8 @@ from inferstack.facts.composite_alarms import Composite, alarms_by_name, composi
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.role import additions, makes_role
 from inferstack.facts.walk import endpoint_config, every_variant, hosting, models
-from inferstack.format.kinds import ModelSpec
+from inferstack.format.elsewhere import InvokerRole
+from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.format.project import Choice, Rules
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.rules import RuleTable
@@ -108,7 +109,7 @@ def _allowed(demanded: Demanded, key: str) -> Choice | None:
     return choice
 
 
-def _roles(spec: ModelSpec) -> Iterator[tuple[SpecPath, msgspec.Struct]]:
+def _roles(spec: ModelSpec) -> Iterator[tuple[SpecPath, ExecutionRole | InvokerRole]]:
     """The blocks of the roles that the stack makes."""
     if makes_role(spec):
         yield ("execution_role",), additions(spec)
@@ -131,7 +132,7 @@ def _unless_allowed(path: SpecPath, value: str | None, what: str, choice: Choice
         yield Problem(path, message, fix)
 
 
-def _is_one_of(value: str, patterns: tuple[str, ...]) -> bool:
+def _is_one_of(value: str, patterns: Collection[str]) -> bool:
     forms = (re.escape(it).replace(r"\*", ".*") for it in patterns)
     # What has a placeholder must be written just so in the project's file.
     return value in patterns or (not _is_unknown(value) and any(re.fullmatch(it, value) for it in forms))
@@ -200,7 +201,8 @@ def key_is_required(demanded: Demanded) -> Iterator[Problem]:
         blocks.append(((*_CONFIG, "data_capture_config"), config.data_capture_config.kms_key_id))
     if config.async_inference_config is not None:
         output = config.async_inference_config.output_config
-        blocks.append(((*_CONFIG, "async_inference_config", "output_config"), output.kms_key_id))
+        of_results = None if output is None else output.kms_key_id
+        blocks.append(((*_CONFIG, "async_inference_config", "output_config"), of_results))
     for path, key in blocks:
         if key is None:
             message = f"the project's rules ask for `kms_key_id`: {reason}"
@@ -255,7 +257,9 @@ def tags_are_required(demanded: Demanded) -> Iterator[Problem]:
     `rules.required.tags` lists their keys.
     """
     required = None if demanded.rules.required is None else demanded.rules.required.tags
-    for key in () if required is None else required.keys:
+    if required is None:
+        return
+    for key in required.keys:
         if not (demanded.spec.tags or {}).get(key):
             message = f"the project's rules ask for a tag `{key}`: {required.reason}"
             yield Problem(("tags",), message, f"add `{key}` with a value to `tags`", lacks=key)
