@@ -135,10 +135,18 @@ def test_each_of_several_containers_is_watched_by_its_name(resolve: Resolved, na
     assert second["Threshold"] == 500_000
 
 
-def test_an_alarm_on_what_the_endpoint_does_not_publish_is_not_made(resolve: Resolved) -> None:
-    template = resolve("single", "alarms: {rules: [{metric: LoadedModelCount, threshold: 5}]}")
-    assert not alarms(template, "LoadedModelCount")
-    assert all_alarms(template)
+def test_only_what_publishes_a_metric_is_watched(resolve: Resolved) -> None:
+    model = yaml.safe_load(BASES["single"])["model"]
+    hosts = {"Cpu": "ml.m5.xlarge", "Gpu": "ml.g5.xlarge"}
+    variants = [
+        {"variant_name": name, "model_name": "net", "instance_type": host, "initial_instance_count": 1}
+        for name, host in hosts.items()
+    ]
+    rules = [{"metric": "GPUUtilization", "threshold": "90 %"}]
+    several = {"model": None, "variant": None, "models": {"net": model}, "variants": variants}
+    template = resolve("single", json.dumps({**several, "alarms": {"rules": rules}}))
+    (alarm,) = alarms(template, "GPUUtilization")
+    assert {"Name": "VariantName", "Value": "Gpu"} in alarm["Dimensions"]
 
 
 def test_a_rule_of_your_own_replaces_the_default_for_its_metric(resolve: Resolved) -> None:
