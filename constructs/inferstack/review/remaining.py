@@ -89,6 +89,8 @@ def _others(pair: Pair) -> Iterator[Finding]:
             continue
         if it.fate is Fate.ADDED:
             yield information(pair, "added", f"`{it.logical_id}` ({it.type})", place)
+        elif it.fate is Fate.REMOVED and it.type == LOG_GROUP_TYPE:
+            yield information(pair, "changed", f"`{it.logical_id}` stays, but no longer in the stack", place)
         elif it.fate is Fate.REPLACED and it.type == DASHBOARD_TYPE:
             names = [
                 readable(stack.of_type(it.type)[it.logical_id].get("DashboardName"))
