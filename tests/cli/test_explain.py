@@ -95,7 +95,7 @@ ALL = "; `inferstack explain` lists all codes\n"
         ("IS-O12", "did you mean IS012?"),
         ("ISO12", "did you mean IS012?"),
         ("IS0l2", "did you mean IS012?"),
-        ("IS092", "did you mean IS902?"),
+        ("IS092", "did you mean IS029 or IS902?"),
         ("IS091", "did you mean IS019 or IS901?"),
         ("IS999", ALL),
         ("IS0123", ALL),

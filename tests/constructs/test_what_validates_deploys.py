@@ -10,6 +10,7 @@ from support.strict_walk import api_problems
 from support.validators import validate_findings
 
 from inferstack.check.load import LoadedSpec, parse_spec
+from inferstack.format.kinds import NAMELESS
 from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
 from inferstack_stacks import EndpointStack
@@ -22,11 +23,12 @@ randoms = st.randoms(use_true_random=False)
 
 
 def changed(spec: dict[str, Any], choose: random.Random, times: int) -> LoadedSpec | None:
-    """The spec with some values exchanged, or None if it is no longer right."""
+    """The spec with some values exchanged, or None if it is no longer right, or has no name of its own."""
     try:
-        return parse_spec(damaged(spec, choose, times, exchange))
+        loaded = parse_spec(damaged(spec, choose, times, exchange))
     except SpecError:
         return None
+    return None if loaded.spec.endpoint_name == NAMELESS else loaded
 
 
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -98,7 +98,7 @@ def test_names_are_the_specs_or_cloudformations(spec: Path, capsys: pytest.Captu
     assert main(["render", str(spec), "--region", "us-east-1", *chosen]) == 0
     for resource in json.loads(capsys.readouterr().out)["Resources"].values():
         type_, properties = resource["Type"], resource.get("Properties", {})
-        ours = type_.endswith(("::Dashboard", "::ScalingPolicy"))
+        ours = type_.endswith(("::Dashboard", "::ScalingPolicy", "::LogGroup"))
         for key in create_only(type_) & properties.keys() if not ours else ():
             if key.endswith("Name") and isinstance(name := properties[key], str):
                 assert name.replace(stages[0], "${stage}") in text if stages else name in text, (type_, key)

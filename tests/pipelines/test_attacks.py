@@ -195,15 +195,14 @@ def test_whoever_uploads_neither_deletes_nor_replaces_the_bucket() -> None:
 
 # ---------------------------------------------------------------- what a deployment needs is still allowed
 
-TWO_LINES = next(
-    it for it in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if "permissions_boundary" in it
-)
+OF_ROLES = yaml.safe_load((DOCS / "inferstack.yaml").read_text("utf-8"))["defaults"]["execution_role"]
 SPEC = f"""\
 kind: single-model
 endpoint_name: churn
 model: {{image: {{framework: xgboost, version: 1.7-1}}, model_data_url: s3://acme-models/churn/model.tar.gz}}
 variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
-{TWO_LINES}"""
+execution_role: {json.dumps(OF_ROLES)}
+"""
 
 
 @pytest.fixture

@@ -171,6 +171,9 @@ REACHED: Mapping[str, Mapping[str, Sequence[str]]] = {
         "every topic with `Async` and `Topic` in its name: its policy, so who subscribes": [
             it for it in sorted(granted(document("execution-extras"))) if it.startswith("sns:")
         ],
+        "change and delete the log groups of all endpoints and components": [
+            it for it in sorted(granted(document("execution-extras"))) if it.startswith("logs:")
+        ],
     },
     "boundary": {
         "pull all images": [
@@ -212,6 +215,12 @@ REACHED: Mapping[str, Mapping[str, Sequence[str]]] = {
             *("sagemaker:CreateAIWorkloadConfig", "sagemaker:AddTags"),
         ],
         "look at all endpoints": [f"sagemaker:Describe{it}" for it in _ENDPOINTS],
+    },
+    "review": {
+        "read the state and the template of every stack": [
+            "cloudformation:DescribeStacks",
+            "cloudformation:GetTemplate",
+        ]
     },
     "upload": {},
     "pipeline": {},

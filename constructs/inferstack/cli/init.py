@@ -19,7 +19,7 @@ from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
 from inferstack.problems.words import choose, did_you_mean
 from inferstack.project.answers import CI_SYSTEMS, FORMS, KIND_NAMES, Answers, has_form, sentence, usual
-from inferstack.project.files import REQUIREMENTS, SCHEMA, files_of, is_start
+from inferstack.project.files import SCHEMA, SPECS, files_of, is_start
 from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states
 from inferstack.project.writing import write_all
 
@@ -194,7 +194,7 @@ def _tell_of_files(folder: Path, state_of: Mapping[str, FileState]) -> None:
 
 def _problems(folder: Path, state_of: Mapping[str, FileState]) -> int:
     """Reports what is wrong with a spec that was written: a region may lack its image."""
-    specs = [folder / path for path in state_of if is_start(path) and path != REQUIREMENTS]
+    specs = [folder / path for path in state_of if is_start(path) and path.startswith(f"{SPECS}/")]
     problems = check_files(it for it in specs if it.is_file())
     if problems:
         tell(text(problems, sys.stderr).rstrip("\n"))

@@ -11,10 +11,11 @@ from inferstack.catalog import cloudformation
 from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.check.load import LoadedSpec
 from inferstack.check.rules.stack import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
+from inferstack.check.structure import MISSING_KEY
 from inferstack.facts.walk import components, containers
-from inferstack.format.kinds import ModelSpec
+from inferstack.format.kinds import NAMELESS, ModelSpec
 from inferstack.format.logical_ids import ENDPOINT, SOURCE_METADATA
-from inferstack.problems import SpecError, SpecPath
+from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms
 from inferstack.resolve.async_inference import async_outputs, resolve_async_resources
 from inferstack.resolve.autoscaling import resolve_autoscaling
@@ -50,7 +51,16 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
         spec: a spec without errors.
         region: region of the stack, or None for a template that works in any.
         source_of: says where a path of the spec is written.
+
+    Raises:
+        SpecError: when the spec leaves the endpoint's name to a construct.
     """
+    if spec.endpoint_name == NAMELESS:
+        message, fix = (
+            "the spec is missing `endpoint_name`",
+            "add it: only a construct can find a name itself",
+        )
+        raise SpecError([Problem((), message, fix, MISSING_KEY)])
     resources = resolve_resources(spec, region)
     template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}
     template |= _present(Parameters=resolve_parameters(spec), Mappings=_mappings(spec, region))

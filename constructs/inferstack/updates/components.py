@@ -87,7 +87,7 @@ def updated(update: Update) -> Iterator[Problem]:
         if update.changes[component.logical_id].fate is Fate.UPDATED and causes:
             rolls = "DeploymentConfig" in component.properties
             how = "batch by batch" if rolls else "all at once"
-            keys = list(dict.fromkeys(str(path[-1]) for path in causes))
+            keys = list(dict.fromkeys(str(path[-1]) if path else "what runs" for path in causes))
             what, verb = listed(keys, last="and"), "changes" if len(keys) < 2 else "change"
             new = f"its copies are replaced {how}, and the fleet needs room for new ones"
             message = f"{what} of `{name}` {verb}: {new}"

@@ -54,6 +54,10 @@ def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
         # Each comes with its policy.
         "bucket and topics": 2 * len(_made_for_async(spec)),
         "dashboard": int(spec.dashboard is not False),
+        # One for the endpoint, and one for each container of a component.
+        "log groups": 0
+        if spec.log_groups is None
+        else 1 + sum(it.base_name is None for _, _, it in components(spec)),
         "invokers": 0 if spec.invokers is None else 1 + int(spec.invokers.role is not None),
     }
 

@@ -15,7 +15,7 @@ from inferstack.facts.walk import PlacedContainer, containers, region_of, varian
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage
-from inferstack.problems import Problem
+from inferstack.problems import Fix, Problem
 from inferstack.problems.words import ask, did_you_mean_then, likest, listed
 from inferstack.texts.placeholders import is_opaque
 
@@ -149,7 +149,10 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     else:
         shown = likest(found, allowed) if word == "framework" else listed(allowed)
         chosen = did_you_mean_then(found, allowed, f"allowed: {shown}")
-    return f"{chosen}; any other image is written as its URI" if word in ("framework", "version") else chosen
+    if word not in ("framework", "version"):
+        return chosen
+    said = f"{chosen}; any other image is written as its URI"
+    return Fix(said, chosen.found, chosen.instead) if isinstance(chosen, Fix) else said
 
 
 def _nearest_versions(numbers: tuple[int, ...], versions: Sequence[str]) -> list[str]:
