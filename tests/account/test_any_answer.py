@@ -22,7 +22,7 @@ from support.jobs import COMPONENTS, LOAD, SPEC
 from support.locking import ONE, lay_out_spec
 from support.s3 import ACCOUNT
 
-from inferstack.account.connection import Answer
+from inferstack.account.connection import AnswerOfAws
 from inferstack.cli import main
 
 PIN = """\
@@ -340,14 +340,14 @@ def read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     def noted(method: str) -> Callable[..., Any]:
         plain = getattr(dict, method)
 
-        def look(self: Answer, *arguments: Any) -> Any:
+        def look(self: AnswerOfAws, *arguments: Any) -> Any:
             names.update(map(str, arguments[:1] or self))
             return plain(self, *arguments)
 
         return look
 
     for method in ("__getitem__", "__contains__", "get", "items"):
-        monkeypatch.setattr(Answer, method, noted(method), raising=False)
+        monkeypatch.setattr(AnswerOfAws, method, noted(method), raising=False)
     return names
 
 

@@ -207,6 +207,16 @@ def test_another_name_is_not_overlooked() -> None:
     ]
 
 
+def test_a_link_out_of_the_project_is_not_read(tmp_path_factory: pytest.TempPathFactory) -> None:
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret.yaml"
+    secret.write_text("password: hunter2")
+    Path("inferstack.yaml").symlink_to(secret)
+    (found,) = problems(written(SINGLE))
+    assert "IS037" in found
+    assert "hunter2" not in found
+    assert "password" not in found
+
+
 def test_it_is_no_spec() -> None:
     written(SINGLE, DEFAULTS)
     (found,) = check_files([Path("inferstack.yaml")])

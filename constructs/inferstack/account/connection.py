@@ -131,7 +131,7 @@ def _in_words(error: BaseException | None, code: str | None) -> str:
 # Every answer goes through here. It may lack whatever AWS's model does not require, or be somebody else's.
 
 
-class Answer(dict[str, Any]):
+class AnswerOfAws(dict[str, Any]):
     """A part of an answer. What it lacks is an error only where it is needed: `get` does without."""
 
     call: str
@@ -144,7 +144,7 @@ class Answer(dict[str, Any]):
 def _answer(value: Any, call: str) -> Any:
     match value:
         case dict():
-            made = Answer({name: _answer(it, call) for name, it in value.items()})
+            made = AnswerOfAws({name: _answer(it, call) for name, it in value.items()})
             made.call = call
             return made
         case list():

@@ -87,7 +87,7 @@ Pattern = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
 Reason = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
 
 
-class Choice(Block):
+class ChoiceOfValues(Block):
     """The values that a spec may choose from, and why."""
 
     values: Annotated[Items[Pattern], Meta(min_length=1)]
@@ -126,15 +126,15 @@ class AllowedValues(Block):
     """What specs may choose from. A value that only the deployment knows is refused, since nobody can check
     it."""
 
-    accounts: Choice | None = None
+    accounts: ChoiceOfValues | None = None
     """Accounts that stacks may be deployed to. Each spec must name one."""
-    regions: Choice | None = None
+    regions: ChoiceOfValues | None = None
     """Regions that stacks may be deployed to. Each spec must name one."""
-    instance_types: Choice | None = None
+    instance_types: ChoiceOfValues | None = None
     """Instance types of variants, shadow variants and instance pools."""
-    permissions_boundaries: Choice | None = None
+    permissions_boundaries: ChoiceOfValues | None = None
     """Boundaries of the roles that stacks create, one of which each role must have."""
-    role_paths: Choice | None = None
+    role_paths: ChoiceOfValues | None = None
     """IAM paths of the roles and policies that stacks create, one of which each must have."""
 
 
@@ -154,7 +154,7 @@ class RequiredSettings(Block):
     """Tags that each spec must have."""
 
 
-class Limits(Block):
+class UpperLimits(Block):
     """The most that one endpoint may hold or cost, with as many instances as its scaling allows."""
 
     instances: Limit | None = None
@@ -170,7 +170,7 @@ class Rules(Block):
     """What specs may choose from."""
     required: RequiredSettings | None = None
     """What each spec must have."""
-    at_most: Limits | None = None
+    at_most: UpperLimits | None = None
     """The most that an endpoint may hold or cost."""
 
 

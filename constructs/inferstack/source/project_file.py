@@ -4,10 +4,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from inferstack.problems import FilePlace, Problem, SpecError
-from inferstack.problems.file_codes import NAMED_OTHERWISE
+from inferstack.problems.file_codes import FOREIGN, NAMED_OTHERWISE
 from inferstack.source.compose import Content, compose
 from inferstack.source.document import Document
-from inferstack.source.spec_file import PIPED, PROJECT_FILE, read_text, relative_to_cwd
+from inferstack.source.spec_file import PIPED, PROJECT_FILE, leads_out, read_text, relative_to_cwd
 from inferstack.source.tree import in_project
 
 _OTHER_NAME = "inferstack.yml"
@@ -51,7 +51,12 @@ def read_project(folder: Path) -> Document:
     Raises:
         SpecError: when it cannot be read, or is not a mapping.
     """
-    file = relative_to_cwd(str(folder / PROJECT_FILE))
+    path = folder / PROJECT_FILE
+    file = relative_to_cwd(str(path))
+    if leads_out(path):
+        # A pull request may bring a link to whatever lies on the machine that checks it.
+        message = "this link leads out of the project, so it is not read"
+        raise SpecError([Problem(FilePlace(file), message, "put the file itself here", FOREIGN)])
     return _document(file, read_text(Path(file), file))
 
 

@@ -20,7 +20,7 @@ from inferstack.facts.role import additions, makes_role
 from inferstack.facts.walk import endpoint_config, every_variant, hosting, models
 from inferstack.format.elsewhere import InvokerRole
 from inferstack.format.kinds import ExecutionRole, ModelSpec
-from inferstack.format.project import Choice, Rules
+from inferstack.format.project import ChoiceOfValues, Rules
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.rules import RuleTable
 from inferstack.problems.words import listed
@@ -104,8 +104,8 @@ def allowed_role_paths(demanded: Demanded) -> Iterator[Problem]:
         yield from _unless_allowed((*path, "path"), block.path or "/", "a path", choice)
 
 
-def _allowed(demanded: Demanded, key: str) -> Choice | None:
-    choice: Choice | None = getattr(demanded.rules.allowed, key, None)
+def _allowed(demanded: Demanded, key: str) -> ChoiceOfValues | None:
+    choice: ChoiceOfValues | None = getattr(demanded.rules.allowed, key, None)
     return choice
 
 
@@ -117,7 +117,9 @@ def _roles(spec: ModelSpec) -> Iterator[tuple[SpecPath, ExecutionRole | InvokerR
         yield ("invokers", "role"), spec.invokers.role
 
 
-def _unless_allowed(path: SpecPath, value: str | None, what: str, choice: Choice | None) -> Iterator[Problem]:
+def _unless_allowed(
+    path: SpecPath, value: str | None, what: str, choice: ChoiceOfValues | None
+) -> Iterator[Problem]:
     if choice is None or (value is not None and _is_one_of(value, choice.values)):
         return
     fix = f"write {listed([str(it) for it in choice.values])}"
