@@ -125,10 +125,11 @@ def _found(project: Document) -> Iterable[Problem]:
     found: dict[Problem, None] = {}
     for stage in stage_names(defaults) or ((_ANY_STAGE,) if uses_stage(defaults) else (None,)):
         try:
-            at = project.tree.by_key[DEFAULTS].at
-            staged = {**project.tree.by_key, DEFAULTS: Entry(at, at_stage(defaults, stage).tree)}
+            chosen = at_stage(defaults, stage).tree
         except SpecError as error:
-            return error.problems
+            found |= dict.fromkeys(error.problems)
+            chosen = without(defaults.tree, (STAGES,))
+        staged = {**project.tree.by_key, DEFAULTS: Entry(project.tree.by_key[DEFAULTS].at, chosen)}
         whole = replace(project, tree=mapping_node(project.tree.at, staged))
         found |= dict.fromkeys(forbidden_by(Project.__name__, whole))
     return found
