@@ -255,14 +255,15 @@ def test_a_file_full_of_mistakes_is_checked_a_limited_number_of_times(
         return check_document(document, **how)
 
     monkeypatch.setattr(fixing, "check_document", check)
+    monkeypatch.setattr(fixing, "_MOST_CHECKS", 10)
     # Each is text here and a number there, so no quotes help.
-    variables = "".join(f"    V{it}: &v{it} {it}\n" for it in range(40))
-    stages = "".join(f"  v{it}: {{variant: {{initial_instance_count: *v{it}}}}}\n" for it in range(40))
+    variables = "".join(f"    V{it}: &v{it} {it}\n" for it in range(8))
+    stages = "".join(f"  v{it}: {{variant: {{initial_instance_count: *v{it}}}}}\n" for it in range(8))
     spec.write_text(
         RIGHT.replace("    ON:", f"{variables}    ON:").replace("  test: {}\n", f"  test: {{}}\n{stages}")
     )
     main(["validate", "--fix", "search.yaml"])
-    assert 60 <= len(checked) <= 70
+    assert 10 <= len(checked) <= 14
 
 
 # ---------------------------------------------------------------- whatever is wrong
@@ -292,7 +293,7 @@ def _spelled(found: re.Match[str], way: int) -> str:
     )[way]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(st.data())
 def test_however_a_spec_is_spelled_the_rest_stays(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
