@@ -11,9 +11,16 @@ from inferstack.check.rules.objective import MEASURED, Compared, Priced
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.walk import every_variant, is_async, region_of, variant_scalings, variants
+from inferstack.facts.walk import (
+    every_variant,
+    is_async,
+    region_of,
+    variant_scalings,
+    variants,
+    written_instance_types,
+)
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Problem, SpecError, SpecPath
+from inferstack.problems import Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS, UNREADABLE_TRAFFIC
 from inferstack.sizing.prices import PRICE_FILE, prices_for, read_price_file
 from inferstack.source.document import Document
@@ -104,13 +111,13 @@ def _priced(spec: ModelSpec) -> Priced | None:
         return None
     if prices is None:
         return None
-    types: list[tuple[SpecPath, str | None]] = []
-    for path, variant in every_variant(spec):
-        if variant.capacity_reservation_config is None:
-            types.append(((*path, "instance_type"), variant.instance_type))
-            for index, pool in enumerate(variant.instance_pools or ()):
-                types.append(((*path, "instance_pools", index, "instance_type"), pool.instance_type))
-    known = tuple((path, name) for path, name in types if name is not None and not is_opaque(name))
+    types = (
+        it
+        for path, variant in every_variant(spec)
+        if variant.capacity_reservation_config is None
+        for it in written_instance_types(path, variant)
+    )
+    known = tuple((path, name) for path, name in types if not is_opaque(name))
     return Priced(known, region, prices)
 
 

@@ -6,9 +6,10 @@ What is wrong with the file itself is reported at its own lines, whichever spec 
 spec cannot have is left out: by its kind, and by the rules about keys once the spec is typed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.format.project import Project, Rules
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Problem, SpecError, SpecPath
+from inferstack.sizing.prices import PRICE_FILE, read_price_file
 from inferstack.source.compose import compose
 from inferstack.source.defaults import without
 from inferstack.source.document import DEFAULTS, RULES, Document, read_document
@@ -145,12 +147,18 @@ def defaults_of(project: Document) -> Document | None:
 # ---------------------------------------------------------------- its rules
 
 
+def written_rules(document: Document) -> Mapping[str, Any]:
+    """The rules that apply to a spec, as they are written; empty where there are none."""
+    written = None if document.project is None else document.project.data.get(RULES)
+    return written if isinstance(written, dict) else {}
+
+
 def company_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     """Everything in a spec that breaks the rules of its project."""
-    project = document.project
-    if project is None or project.data.get(RULES) is None:
+    project, written = document.project, written_rules(document)
+    if project is None or not written:
         return
-    rules = msgspec.convert(project.data[RULES], Rules)
+    rules = msgspec.convert(written, Rules)
     demanded = Demanded(spec, rules, lambda: _prices(rules, project, spec.region))
     for rule in COMPANY.values():
         try:
@@ -162,8 +170,6 @@ def company_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
 
 
 def _prices(rules: Rules, project: Document, region: str | None) -> Prices:
-    from inferstack.sizing.prices import PRICE_FILE, read_price_file  # noqa: PLC0415 - few projects ask for it
-
     limit = None if rules.at_most is None else rules.at_most.cost_per_hour
     file = PRICE_FILE if limit is None or limit.prices is None else limit.prices
     path = Path(project.file).parent / file

@@ -319,6 +319,14 @@ def instance_types(variant: Variant) -> tuple[str, ...]:
     return tuple(pool.instance_type for pool in pools)
 
 
+def written_instance_types(path: SpecPath, variant: Variant) -> Iterator[tuple[SpecPath, str]]:
+    """The instance types of a variant, each with its place; ``path`` is the variant's."""
+    if variant.instance_type is not None:
+        yield (*path, "instance_type"), variant.instance_type
+    for index, pool in enumerate(variant.instance_pools or ()):
+        yield (*path, "instance_pools", index, "instance_type"), pool.instance_type
+
+
 def hosts(variant: Variant) -> Iterator[instances.InstanceType]:
     """Facts about the instance types that a variant may use, for those that are known."""
     for name in instance_types(variant):

@@ -15,12 +15,12 @@ import msgspec
 
 from inferstack.check.files import is_folder, is_gone, spec_files
 from inferstack.check.load import LoadedSpec, check_document
-from inferstack.check.project_file import read_spec
+from inferstack.check.project_file import read_spec, written_rules
 from inferstack.problems import FilePlace, Problem, Severity, SpecError, dotted, in_file_order
 from inferstack.problems.file_codes import NO_BASE
 from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
-from inferstack.review.project_rules import Rules, rules_in
+from inferstack.review.project_rules import WrittenRules
 from inferstack.review.revision import Commit, GitError, commit_of, files_of
 from inferstack.review.templates import (
     PATTERNS,
@@ -84,7 +84,7 @@ class Base(msgspec.Struct, frozen=True):
     """False for a single template, which a single spec is compared with whatever its name."""
     commit: str | None = None
     """The full hash of a revision of git."""
-    rules: Mapping[str, Rules] = {}
+    rules: Mapping[str, WrittenRules] = {}
     """The rules of the project that applied to each spec file, by its name under review."""
     wrong: Mapping[str, Problem] = {}
     """The first error of each spec file with errors, by its name under review: what it made is not known."""
@@ -206,11 +206,11 @@ def _rendered(
     """
     stacks: list[BaseStack] = []
     errors: dict[str, Problem] = {}
-    rules: dict[str, Rules] = {}
+    rules: dict[str, WrittenRules] = {}
     for one in files:
         try:
             document = read_spec(one.file, top)
-            rules[one.name] = rules_in(document)
+            rules[one.name] = written_rules(document)
             made, problems = check_document(document, stage=asked.stage, region=asked.region)
         except SpecError as error:
             made, problems = [], list(error.problems)

@@ -3,23 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from inferstack.check.project_file import written_rules
 from inferstack.endpoint.place import Place
 from inferstack.problems.words import listed
 from inferstack.review.data import Finding
-from inferstack.source.document import RULES, Document
+from inferstack.source.document import Document
 
-Rules = Mapping[str, Any]
-
-
-def rules_in(document: Document) -> Rules:
-    """The rules that apply to a spec, as they are written; empty where there are none."""
-    written = {} if document.project is None else document.project.data.get(RULES)
-    return written if isinstance(written, dict) else {}
+WrittenRules = Mapping[str, Any]
+"""Rules as a project's file has them."""
 
 
-def loosened_rules(now: Document, before: Rules) -> Finding | None:
+def loosened_rules(now: Document, before: WrittenRules) -> Finding | None:
     """What the project of a spec allows that it did not allow before."""
-    found = list(_loosened(before, rules_in(now)))
+    found = list(_loosened(before, written_rules(now)))
     if not found:
         return None
     return Finding(
@@ -32,7 +28,7 @@ def loosened_rules(now: Document, before: Rules) -> Finding | None:
     )
 
 
-def _loosened(before: Rules, now: Rules) -> Iterator[str]:
+def _loosened(before: WrittenRules, now: WrittenRules) -> Iterator[str]:
     for group, rules in before.items():
         for name, rule in rules.items():
             path, other = f"`{group}.{name}`", (now.get(group) or {}).get(name)
@@ -42,7 +38,7 @@ def _loosened(before: Rules, now: Rules) -> Iterator[str]:
                 yield from (f"{path} {it}" for it in _differences(rule, other))
 
 
-def _differences(rule: Rules, other: Rules) -> Iterator[str]:
+def _differences(rule: WrittenRules, other: WrittenRules) -> Iterator[str]:
     """What a rule that stays allows now."""
     allowed = [it for it in other.get("values", ()) if it not in rule.get("values", ())]
     if allowed:

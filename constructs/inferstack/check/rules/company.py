@@ -17,7 +17,7 @@ from inferstack.facts.alarms import OwnAlarm, alarms_block, own_alarms, with_own
 from inferstack.facts.composite_alarms import Composite, alarms_by_name, composite_alarms
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.role import additions, makes_role
-from inferstack.facts.walk import endpoint_config, every_variant, hosting, models
+from inferstack.facts.walk import endpoint_config, every_variant, hosting, models, written_instance_types
 from inferstack.format.elsewhere import InvokerRole
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.format.project import ChoiceOfValues, Rules
@@ -72,12 +72,8 @@ def allowed_instance_types(demanded: Demanded) -> Iterator[Problem]:
     """
     choice = _allowed(demanded, "instance_types")
     for path, variant in every_variant(demanded.spec):
-        if variant.instance_type is not None:
-            at = (*path, "instance_type")
-            yield from _unless_allowed(at, variant.instance_type, "an instance type", choice)
-        for index, pool in enumerate(variant.instance_pools or ()):
-            at = (*path, "instance_pools", index, "instance_type")
-            yield from _unless_allowed(at, pool.instance_type, "an instance type", choice)
+        for at, name in written_instance_types(path, variant):
+            yield from _unless_allowed(at, name, "an instance type", choice)
 
 
 @COMPANY.error("IS025")
