@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -126,12 +126,14 @@ def ask(meant: Sequence[str]) -> str:
 
 def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
     """Asks whether the nearest option was meant, with all that are as near; ``otherwise`` if none is near."""
-    return _applicable(found, options, _question(_by_nearness(found, options)) or otherwise)
+    near = _by_nearness(found, options)
+    return _applicable(found, near, _question(near) or otherwise)
 
 
 def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
     """Asks whether the nearest option was meant, if any is near, and always says ``rest`` after that."""
-    return _applicable(found, options, f"{did_you_mean(found, options)} {rest}".lstrip())
+    near = _by_nearness(found, options)
+    return _applicable(found, near, f"{_question(near)} {rest}".lstrip())
 
 
 def begun_by(found: str, options: Iterable[str]) -> list[str]:
@@ -144,19 +146,23 @@ def choose(found: object, options: Sequence[object]) -> str:
     words = [str(option) for option in options]
     near = _by_nearness(found, words)
     said = f"{_question(near)} allowed: {_likest(near, words, _SHOWN, quote='')}".lstrip()
-    return _applicable(found, words, said)
+    return _applicable(found, near, said)
 
 
 # Between digits it decides which version is meant.
 _SEPARATOR = re.compile("[^a-z0-9](?![0-9])|(?<![0-9])[^a-z0-9]")
 
 
-def _applicable(found: object, options: Sequence[str], said: str) -> str:
-    """What is said, with its edit if exactly one option differs in nothing but capitals and separators."""
-    if not isinstance(found, str) or found in options:
+def _applicable(found: object, near: Collection[str], said: str) -> str:
+    """What is said, with its edit if exactly one option differs in nothing but capitals and separators.
+
+    Only similar options are looked at: looking at all would take as long as looking for them, and be outside
+    of the limit.
+    """
+    if not isinstance(found, str) or found in near:
         return said
     text = _SEPARATOR.sub("", found.lower())
-    same = {it for it in options if _SEPARATOR.sub("", it.lower()) == text}
+    same = {it for it in near if _SEPARATOR.sub("", it.lower()) == text}
     return Fix(said, found, *same) if len(same) == 1 else said
 
 
