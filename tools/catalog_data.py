@@ -1,8 +1,9 @@
 """Generates the data files of ``inferstack.catalog`` from the installed AWS models.
 
 Sources: botocore (API models, regions), cfn-lint (CloudFormation registry schemas, forms of ids),
-sagemaker-core (image registries). ``instance-types.csv`` and ``metrics.csv`` are kept by hand, the first from
-EC2's DescribeInstanceTypes, the second from CloudWatch's documentation.
+sagemaker-core (image registries). Kept by hand: ``instance-types.csv``, from EC2's DescribeInstanceTypes;
+``metrics.csv``, from CloudWatch's documentation; ``image-contents.csv``, from AWS's page of images and the
+files that make them.
 """
 
 import json

@@ -1,15 +1,20 @@
-"""Generates ``images.json`` from the image tables of AWS's own Python SDK, ``sagemaker-core``.
+"""Generates ``images.json`` from the image tables of AWS's own Python SDK, ``sagemaker-core``. What those
+leave out is in ``image-contents.csv``, which is kept by hand.
 
 The SDK puts a tag together from a dozen fields and special cases at run time. Here that happens once, so
 that the product has finished tags: ``{version}`` in a tag stands for the version as the user wrote it,
 ``{base}`` for that of the framework underneath a Hugging Face image.
 """
 
+import csv
 import hashlib
+import itertools
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tools.generated_files import PACKAGE
 from tools.sources import Json, package_file, read_json
 
 RENAMED = {"sagemaker-tritonserver": "triton"}
@@ -33,6 +38,7 @@ def generate() -> dict[str, Json]:
         for lines in [_lines(name, config, registries)]
         if lines
     }
+    _add_left_out(frameworks)
     return {"images.json": {"frameworks": frameworks, "registries": registries}}
 
 
@@ -41,6 +47,38 @@ def _configs() -> Iterator[tuple[str, Json]]:
     for path in sorted(folder.glob("*.json")):
         if path.stem not in NOT_FRAMEWORKS:
             yield path.stem, read_json(path)
+
+
+# Their tags begin with the version, and AWS has short ones, too: `0.27` for `0.27.1`.
+ALIASED = frozenset({"sglang", "vllm"})
+
+
+def _add_left_out(frameworks: dict[str, dict[str, Json]]) -> None:
+    """Adds what AWS lists and the SDK no longer has, in the registries of the oldest that it has."""
+    rows = csv.DictReader((PACKAGE / "catalog/data/image-contents.csv").read_text().splitlines())
+    for name, left_out in itertools.groupby(rows, key=lambda row: row["framework"]):
+        if name:
+            _extend(name, frameworks[name]["x86_64"], left_out)
+
+
+def _extend(framework: str, line: Json, rows: Iterable[dict[str, str]]) -> None:
+    (oldest,) = next(iter(line["versions"].values()))
+    (processor,) = oldest["tags"]
+    aliases: dict[str, str] = {}
+    for row in rows:
+        version, python = row["version"], re.search(r"-(py\d+)\b", row["tag"])
+        if version in line["versions"]:
+            raise ValueError(f"the SDK has {framework} {version}: empty the last three cells of its row")
+        line["versions"][version] = [
+            {
+                **({"py": python[1]} if python else {}),
+                **{word: oldest[word] for word in ("registries", "repository")},
+                "tags": {processor: row["tag"]},
+            }
+        ]
+        if framework in ALIASED:
+            aliases[version.rpartition(".")[0]] = version
+    line["aliases"].update({short: it for short, it in aliases.items() if short not in line["aliases"]})
 
 
 def _lines(framework: str, config: Json, registries: dict[str, Json]) -> dict[str, Json]:

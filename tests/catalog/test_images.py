@@ -1,10 +1,13 @@
+import csv
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from inferstack import catalog
 from inferstack.catalog import document, images, regions
+from inferstack.catalog.image_contents import contents
 
 Sdk = Callable[..., str]
 # One instance type for each kind of processor, and two of the Graviton families that the SDK knows.
@@ -28,11 +31,18 @@ DIFFERENCES = {
 }
 
 
+def left_out() -> set[tuple[str, str]]:
+    """Versions that AWS's page of images lists, and the SDK does not have any more."""
+    rows = csv.DictReader(catalog.text("image-contents.csv").splitlines())
+    return {(row["framework"], row["version"]) for row in rows if row["framework"]}
+
+
 def cases(framework: str) -> Iterator[dict[str, Any]]:
     """Every version, alias, base framework, Python version and kind of processor."""
     for architecture, line in document("images.json")["frameworks"][framework].items():
         for version in (*line["versions"], *line["aliases"]):
-            for row in line["versions"][line["aliases"].get(version, version)]:
+            full = line["aliases"].get(version, version)
+            for row in line["versions"][full] if (framework, full) not in left_out() else ():
                 for base in (row["base"], *row.get("base_aliases", ())) if "base" in row else (None,):
                     for instance_type in INSTANCE_TYPES[architecture]:
                         yield {
@@ -191,3 +201,54 @@ def test_the_accounts_are_those_of_the_uris() -> None:
     assert uri("triton", "24.09", "cn-north-1", "ml.g5.xlarge") == (
         f"{accounts['cn-north-1']}.dkr.ecr.cn-north-1.amazonaws.com.cn/sagemaker-tritonserver:24.09-py3"
     )
+
+
+def test_what_the_sdk_has_forgotten_is_added() -> None:
+    lmi = uri("djl-lmi", "0.36.0-lmi26.0.0", "us-east-1", "ml.g6.xlarge")
+    assert lmi.endswith(".dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi26.0.0-cu130")
+    assert uri("vllm", "0.17", "us-east-1", "ml.g6.xlarge") == uri("vllm", "0.17.1", "us-east-1")
+
+
+ENGINES = {"djl-lmi", "huggingface-llm", "huggingface-tei", "huggingface-vllm", "sglang", "vllm"}
+
+
+@pytest.mark.parametrize("framework", sorted(ENGINES))
+def test_the_contents_of_each_image_with_an_engine_are_known(framework: str) -> None:
+    """Fails when the SDK has a newer one: then `image-contents.csv` needs its row."""
+    for version in document("images.json")["frameworks"][framework]["x86_64"]["versions"]:
+        found = images.find(framework, version)
+        inside = contents(found.repository, found.tag)
+        assert inside is not None, version
+        assert inside.engine is not None, version
+        assert inside.cuda is not None, version
+
+
+@pytest.mark.parametrize(
+    ("repository", "tag", "engine", "version", "cuda"),
+    [
+        ("vllm", "0.27.1-gpu-py312-cu130-ubuntu22.04-sagemaker", "vllm", "0.27.1", (13, 0)),
+        ("vllm", "0.27-gpu-py312", "vllm", "0.27.1", (13, 0)),  # The newest 0.27.
+        ("vllm", "server-sagemaker-cuda-v1", "vllm", "0.19.1", (12, 9)),
+        ("vllm", "server-sagemaker-cuda-v2.3", "vllm", "0.27.0", (13, 0)),
+        ("vllm", "server-sagemaker-cuda-v2.99", "vllm", None, (13, 0)),  # One of the line v2.
+        ("vllm", "omni-sagemaker-cuda-v1.0", "vllm-omni", "0.18.0", (12, 9)),
+        ("vllm", "9.9.9-gpu-py399-cu199", "vllm", "9.9.9", None),  # Newer than the table.
+        ("sglang", "server-sagemaker-cuda-v1.2", "sglang", "0.5.14", (13, 0)),
+        ("djl-inference", "0.36.0-lmi22.0.0-cu129", "lmi", "0.17.0", (12, 9)),
+        ("djl-inference", "0.99.0-lmi99.0.0-cu199", "lmi", None, None),
+        ("djl-inference", "0.33.0-tensorrtllm0.21.0-cu128", "tensorrt-llm", "0.21.0", (12, 8)),
+        ("tei", "2.0.1-tei1.9.3-gpu-py310-cu129-ubuntu24.04", "tei", "1.9.3", (12, 9)),
+        ("sagemaker-tritonserver", "25.09-py3", "triton", None, (13, 0)),
+        ("sagemaker-tritonserver", "25.09-py3-cpu", "triton", None, None),
+    ],
+)
+def test_what_is_inside(
+    repository: str, tag: str, engine: str, version: str | None, cuda: tuple[int, int] | None
+) -> None:
+    found = contents(repository, tag)
+    assert found is not None
+    assert (found.engine, found.engine_version, found.cuda) == (engine, version, cuda)
+
+
+def test_nothing_is_said_of_other_tags() -> None:
+    assert [contents(*it) for it in (("vllm", "latest"), ("vllm", ""), ("acme", "0.27.1"))] == [None] * 3

@@ -1,0 +1,56 @@
+"""What runs in a container: the contents of its image, and the engine that serves language models."""
+
+import msgspec
+
+from inferstack.catalog import images
+from inferstack.catalog.image_contents import ImageContents, contents
+from inferstack.catalog.images import NoBuild, UnknownImage
+from inferstack.facts.walk import PlacedContainer
+from inferstack.format.model import FrameworkImage
+from inferstack.texts.placeholders import is_opaque
+
+
+class RunningEngine(msgspec.Struct, frozen=True):
+    """An engine in one of AWS's images.
+
+    ``name`` is the image's way to start it: LMI (``lmi``) and Hugging Face's (``huggingface-vllm``) run vLLM
+    and read other variables. ``version`` is the engine's own, of vLLM in LMI; None where it is not known.
+    ``release`` is the image's: ``0.36.0-lmi28``, ``server-sagemaker-cuda-v2.3``, ``0.27.1``.
+    """
+
+    name: str
+    version: str | None
+    release: str
+
+
+def engine_of(placed: PlacedContainer) -> RunningEngine | None:
+    """The engine that a container runs; None for an image of one's own, whose entry point may do anything."""
+    found = contents_of(placed)
+    if found is None or found.engine is None:
+        return None
+    return RunningEngine(found.engine, found.engine_version, found.release)
+
+
+def contents_of(placed: PlacedContainer) -> ImageContents | None:
+    """What one of AWS's images contains; None for any other image, or if it is not known."""
+    match placed.image:
+        case FrameworkImage() as image:
+            return _of_framework(image, next(iter(placed.hosts), None))
+        case str() as uri if not is_opaque(uri) and images.is_in_aws_registry(uri):
+            repository, _, tag = images.name_in_registry(uri).partition(":")
+            return contents(repository, tag.partition("@")[0])
+        case _:
+            return None
+
+
+def _of_framework(image: FrameworkImage, instance_type: str | None) -> ImageContents | None:
+    wanted = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
+    for host in (instance_type, None):
+        try:
+            found = images.find(image.framework, image.version, host, **wanted)
+        except NoBuild:
+            continue  # The wrong type is a problem of its own; the image is still known.
+        except UnknownImage:
+            return None
+        return contents(found.repository, found.tag)
+    return None
