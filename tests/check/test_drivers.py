@@ -10,9 +10,11 @@ from inferstack.catalog import instances
 from inferstack.catalog.instances import AMI_DRIVERS
 from inferstack.check.load import parse_spec
 from inferstack.check.rules import RULES
+from inferstack.facts.amis import ami_of
 from inferstack.problems import Problem
+from inferstack.resolve.endpoint_config import resolve_endpoint_config
 
-CODES = ("IS270", "IS271", "IS272")
+CODES = ("IS270", "IS271", "IS272", "IS370")
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
 GPU_TYPES = {
@@ -23,8 +25,10 @@ LMI_12_8, LMI_12_9 = (
     f"{AWS}/djl-inference:0.36.0-lmi22.0.0-cu129",
 )
 VLLM_13_0 = f"{AWS}/vllm:0.25.1-gpu-py312-cu130-ubuntu22.04-sagemaker"
-RAY = f"{AWS}/ray:serve-ml-sagemaker-cuda"
+RAY = f"{AWS}/ray:serve-ml-sagemaker-cuda-v1"
 WHISPERX = f"{AWS}/whisperx:3.8.6-cu128-amzn2023-sagemaker"
+SGLANG_13_0 = f"{AWS}/sglang:0.5.19-gpu-py312-cu130-ubuntu24.04-sagemaker"
+SGLANG_SERVER = f"{AWS}/sglang:server-sagemaker-cuda-v1.3"
 TRITON_13_2 = f"{AWS}/sagemaker-tritonserver:26.05-py3"
 IMAGES = (
     f"{OWN}/model:1-cu118",
@@ -34,6 +38,7 @@ IMAGES = (
     f"{AWS}/pytorch:2.13-cu133-amzn2023-sagemaker",
     *(LMI_12_8, LMI_12_9, VLLM_13_0, RAY, WHISPERX, TRITON_13_2),
 )
+OLD = "al2-ami-sagemaker-inference-gpu-2"
 AL2, AL2023 = "al2-ami-sagemaker-inference-gpu-3-1", "al2023-ami-sagemaker-inference-gpu-4-1"
 
 
@@ -83,6 +88,10 @@ def test_advice_serves_every_type_of_a_pool() -> None:
     ("image", "instance_type", "ami"),
     [
         (LMI_12_8, "ml.g5.24xlarge", None),
+        (LMI_12_8, "ml.g4dn.xlarge", None),  # Its label makes SageMaker choose another driver.
+        (LMI_12_8.replace(AWS, OWN), "ml.g4dn.xlarge", None),
+        (WHISPERX, "ml.g4dn.xlarge", None),  # With the default AMI, as the next.
+        (VLLM_13_0, "ml.g5.xlarge", None),
         (LMI_12_8, "ml.g6e.2xlarge", None),
         (LMI_12_9, "ml.g7e.48xlarge", None),
         (LMI_12_9, "ml.g7e.2xlarge", AL2023),
@@ -101,9 +110,12 @@ def test_what_was_seen_to_run_draws_no_warning(image: str, instance_type: str, a
     [
         (RAY, "ml.g4dn.xlarge", AL2023, "IS271"),
         (WHISPERX, "ml.g4dn.xlarge", AL2023, "IS271"),
-        (WHISPERX, "ml.g4dn.xlarge", None, "IS270"),
-        (LMI_12_8, "ml.g4dn.xlarge", None, "IS270"),
-        (VLLM_13_0, "ml.g5.xlarge", None, "IS270"),
+        (VLLM_13_0, "ml.p3.2xlarge", None, "IS270"),
+        (VLLM_13_0, "ml.g5.xlarge", OLD, "IS270"),
+        (SGLANG_13_0, "ml.g5.xlarge", AL2, "IS270"),
+        (VLLM_13_0, "ml.g7.2xlarge", AL2023, "IS272"),
+        (SGLANG_SERVER, "ml.g6e.xlarge", None, "IS370"),
+        (SGLANG_SERVER, "ml.g7e.2xlarge", None, "IS370"),
         (TRITON_13_2, "ml.g5.xlarge", AL2, "IS270"),
     ],
 )
@@ -113,7 +125,7 @@ def test_what_was_seen_to_fail_does(image: str, instance_type: str, ami: str | N
 
 def test_images_of_others_are_not_known_to_bring_the_libraries() -> None:
     image = f"{OWN}/model:1-cu128"
-    assert codes(image, "ml.g5.xlarge", None) == ["IS270"]
+    assert codes(image, "ml.p3.2xlarge", None) == ["IS270"]
     assert codes(f"{OWN}/model:1-cu124", "ml.g5.xlarge", None) == []
     assert codes(f"{OWN}/model:1-cu130", "ml.g5.xlarge", AL2) == ["IS270"]
 
@@ -121,7 +133,7 @@ def test_images_of_others_are_not_known_to_bring_the_libraries() -> None:
 @pytest.mark.parametrize("family", ["g7", "g7e", "p6-b200", "p6-b300"])
 def test_no_ami_of_amazon_linux_2_knows_a_blackwell(family: str) -> None:
     old = [ami for ami in AMI_DRIVERS if codes(LMI_12_9, GPU_TYPES[family], ami) == ["IS272"]]
-    assert old == [ami for ami in AMI_DRIVERS if ami.startswith("al2-")]
+    assert old == [ami for ami in AMI_DRIVERS if ami.startswith("al2-") or family == "g7"]
 
 
 def test_an_image_that_no_ami_fits_goes_without() -> None:
@@ -135,7 +147,7 @@ def test_each_container_of_a_pipeline_is_looked_at() -> None:
         "kind": "pipeline",
         "endpoint_name": "llm",
         "model": {"containers": [{"image": f"{OWN}/model:1-cu118"}, {"image": VLLM_13_0}]},
-        "variant": variant(("ml.g5.xlarge",), None),
+        "variant": variant(("ml.p3.2xlarge",), None),
     }
     (finding,) = RULES["IS270"].check(parse_spec(data).spec)
     assert finding.path == ("model", "containers", 1, "image")
@@ -161,3 +173,44 @@ def test_a_container_for_one_type_of_a_pool_is_not_looked_at_on_another() -> Non
         "inference_components": {"chat": {"specifications": specifications}},
     }
     assert list(RULES["IS270"].check(parse_spec(data).spec)) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "instance_types", "ami"),
+    [
+        (VLLM_13_0, ("ml.g5.xlarge",), AL2023),
+        (VLLM_13_0, ("ml.g6e.xlarge", "ml.p5.48xlarge"), AL2023),
+        (f"{AWS}/vllm:0.27-gpu-py312", ("ml.g6.xlarge",), AL2023),  # No CUDA in its tag.
+        (f"{AWS}/vllm:server-sagemaker-cuda-v2.3", ("ml.g6.xlarge",), AL2023),
+        (f"{OWN}/llm:1-cu130", ("ml.g6.xlarge",), AL2023),
+        (TRITON_13_2, ("ml.g4dn.xlarge",), AL2023),
+        (f"{AWS}/vllm:server-sagemaker-cuda-v1", ("ml.g5.xlarge",), AL2),
+        (WHISPERX, ("ml.g5.xlarge", "ml.g6.xlarge"), AL2),
+        (WHISPERX, ("ml.g6.xlarge",), None),  # Its own driver is for CUDA 12.
+        (WHISPERX, ("ml.g5.xlarge", "ml.g6e.xlarge"), None),  # Nobody documents that AMI for the second.
+        (LMI_12_9, ("ml.g5.xlarge",), None),
+        (VLLM_13_0, ("ml.g7.2xlarge",), None),
+        (VLLM_13_0, ("ml.g7e.2xlarge",), None),
+        (VLLM_13_0, ("ml.g5.xlarge", "ml.g7e.2xlarge"), None),
+        (VLLM_13_0, ("ml.p6-b200.48xlarge",), None),
+        (f"{OWN}/llm:latest", ("ml.g5.xlarge",), None),
+        (f"{AWS}/vllm:0.99.0-cpu", ("ml.m5.xlarge",), None),
+    ],
+)
+def test_the_ami_that_the_sdk_would_set_is_a_default(
+    image: str, instance_types: tuple[str, ...], ami: str | None
+) -> None:
+    data = {"kind": "single-model", "endpoint_name": "llm", "model": {"image": image}}
+    spec = parse_spec({**data, "variant": variant(instance_types, None)}).spec
+    (made,) = resolve_endpoint_config(spec)["EndpointConfig"].properties["ProductionVariants"]
+    assert made.get("InferenceAmiVersion") == ami
+    written = parse_spec({**data, "variant": variant(instance_types, OLD)}).spec
+    (made,) = resolve_endpoint_config(written)["EndpointConfig"].properties["ProductionVariants"]
+    assert made["InferenceAmiVersion"] == OLD
+
+
+def test_an_image_of_unknown_cuda_leaves_the_ami_alone() -> None:
+    containers = [{"image": VLLM_13_0}, {"image": f"{OWN}/tokens:latest"}]
+    data = {"kind": "pipeline", "endpoint_name": "llm", "model": {"containers": containers}}
+    spec = parse_spec({**data, "variant": variant(("ml.g6.xlarge",), None)}).spec
+    assert ami_of(spec, spec.variant) is None

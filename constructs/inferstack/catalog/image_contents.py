@@ -15,9 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog import text
-from inferstack.catalog.instances import Cuda
-
-Capability = tuple[int, int]
+from inferstack.catalog.instances import Capability, Cuda
 
 
 class ImageContents(msgspec.Struct, frozen=True):
@@ -26,7 +24,7 @@ class ImageContents(msgspec.Struct, frozen=True):
     ``release`` is what its tag begins with. ``engine_version`` is the engine's own: in LMI, vLLM's.
     ``is_labelled``: a label says which CUDA drivers it is verified for, and SageMaker is seen to choose the
     driver by it: ``com.amazonaws.sagemaker.inference.cuda.verified_versions``.
-    ``least_capability``: it is built for GPUs of this compute capability and above only.
+    ``built_for``: compute capabilities of GPUs that its kernels are compiled for, where AWS leaves some out.
     """
 
     release: str
@@ -34,7 +32,7 @@ class ImageContents(msgspec.Struct, frozen=True):
     is_labelled: bool
     engine: str | None
     engine_version: str | None
-    least_capability: Capability | None
+    built_for: tuple[Capability, ...]
 
 
 _WITHOUT_CUDA = re.compile(r"-cpu\b")
@@ -89,16 +87,16 @@ def _by_repository() -> Mapping[str, Sequence[ImageContents]]:
         found.setdefault(row["repository"], []).append(
             ImageContents(
                 release=row["tag_begins"],
-                cuda=_version(row["cuda"]),
+                cuda=_numbers(row["cuda"]) if row["cuda"] else None,
                 is_labelled=row["labelled"] == "yes",
                 engine=row["engine"] or None,
                 engine_version=row["engine_version"] or None,
-                least_capability=_version(row["least_capability"]),
+                built_for=tuple(map(_numbers, row["built_for"].split())),
             )
         )
     return found
 
 
-def _version(cell: str) -> tuple[int, int] | None:
-    major, _, minor = cell.partition(".")
-    return (int(major), int(minor)) if cell else None
+def _numbers(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return int(major), int(minor)

@@ -118,6 +118,35 @@ def _count(cell: str) -> int:
     return int(cell) if cell else 0
 
 
+# ---------------------------------------------------------------- GPUs
+
+Capability = tuple[int, int]
+
+COMPUTE_CAPABILITIES: Mapping[str, Capability] = MappingProxyType(
+    {
+        "k80": (3, 7),
+        "v100": (7, 0),
+        "t4": (7, 5),
+        "a100": (8, 0),
+        "a10g": (8, 6),
+        "l4": (8, 9),
+        "l40s": (8, 9),
+        "h100": (9, 0),
+        "h200": (9, 0),
+        "b200": (10, 0),
+        "b300": (10, 3),
+        "rtx-pro-4500": (12, 0),
+        "rtx-pro-server-6000": (12, 0),
+    }
+)
+"""What a GPU can compute, by its name. https://developer.nvidia.com/cuda-gpus"""
+
+
+def runs_code_for(capability: Capability, built_for: Capability) -> bool:
+    """Whether a GPU runs what is compiled for a capability: of the same generation, and not a newer one."""
+    return built_for[0] == capability[0] and built_for[1] <= capability[1]
+
+
 # ---------------------------------------------------------------- drivers
 
 Cuda = tuple[int, int]
@@ -136,26 +165,22 @@ class Driver(msgspec.Struct, frozen=True):
     branch: int
     cuda: Cuda
     bridged: Cuda = (0, 0)
-    bridged_on: Mapping[str, Cuda] = MappingProxyType({})
-    """GPUs for which that version is a different one, by the GPU's name."""
 
     def runs(self, cuda: Cuda) -> bool:
         """Whether it runs a CUDA version without compatibility libraries."""
         return self.cuda[0] >= cuda[0]
 
-    def bridges(self, cuda: Cuda, gpu_name: str | None) -> bool:
+    def bridges(self, cuda: Cuda) -> bool:
         """Whether it is known to run a CUDA version with the compatibility libraries."""
-        return cuda <= self.bridged_on.get(gpu_name or "", self.bridged)
+        return cuda <= self.bridged
 
 
-# CUDA 12.8 on ml.g5: notebooks in aws-samples/sagemaker-genai-hosting-examples show it in their outputs, such
-# as 01-models/Qwen/Qwen3-30B-A3B/Qwen3-30B-A3B-LMI.ipynb. From 12.9 on, NVIDIA's libraries omit this branch.
-# On ml.g4dn, images with 12.x have been seen not to start: docker/whisperx/Dockerfile.amzn2023 in
-# aws/deep-learning-containers (12.8) and https://github.com/aws/sagemaker-python-sdk/pull/6141
-_R470 = Driver(470, (11, 4), bridged=(12, 8), bridged_on=MappingProxyType({"t4": (12, 4)}))
+# Newer CUDA is seen on it in images of LMI only, whose label makes SageMaker choose another driver.
+_R470 = Driver(470, (11, 4), bridged=(12, 4))
 # NVIDIA's libraries for CUDA 13 support this branch, too, but no run on SageMaker is known.
 _R535 = Driver(535, (12, 2))
-# CUDA 13.0: 01-models/google/embeddinggemma in the same notebooks. From 13.2 on, NVIDIA's libraries omit it.
+# CUDA 13.0: 01-models/google/embeddinggemma of aws-samples/sagemaker-genai-hosting-examples. From 13.2 on,
+# NVIDIA's libraries omit it.
 _R550 = Driver(550, (12, 4), bridged=(13, 0))
 _R580 = Driver(580, (13, 0))
 
@@ -180,17 +205,25 @@ DEFAULT_DRIVERS: Mapping[str, Driver] = MappingProxyType(
 )
 """The driver of an instance family without `inference_ami_version`. Other families are not known."""
 
+# What AWS's SDK sets CUDA_13_AMI for, "allowlist only instance families documented for the GPU 4.1 AMI":
+# sagemaker/serve/model_builder_servers.py in its package sagemaker-serve 1.27.0.
+CUDA_13_AMI_FAMILIES = frozenset({"g4dn", "g5", "g6", "g6e", "p4d", "p4de", "p5", "p5e", "p5en"})
+# Whose default driver is too old for CUDA 12.5 to 12.9, and those that NEWEST_AL2_AMI serves as well.
+CUDA_12_AMI_FAMILIES = frozenset({"g4dn", "g5", "p4d", "p4de"})
+NEWEST_AL2_AMI_FAMILIES = CUDA_12_AMI_FAMILIES | {"g6", "p5"}
+
 _BLACKWELL = 570
 OLDEST_BRANCHES: Mapping[str, int] = MappingProxyType(
     {
         "b200": _BLACKWELL,
         "b300": _BLACKWELL,
-        "rtx-pro-4500": _BLACKWELL,
+        "rtx-pro-4500": 595,
         "rtx-pro-server-6000": 575,
     }
 )
 """The oldest branch that supports a GPU, by the GPU's name: since 570.133.20 for the B200, 575.57.08 for the
-RTX PRO 6000; no Blackwell GPU is known to be supported by an older branch than the B200. For GPUs that are
-not here, none of the drivers above is known to be too old.
+RTX PRO 6000, 595 for the RTX PRO 4500 (https://github.com/NVIDIA/aicr/issues/2743); no Blackwell GPU is known
+to be supported by an older branch than the B200. For GPUs that are not here, none of the drivers above is
+known to be too old.
 https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/platform-support.html
 """

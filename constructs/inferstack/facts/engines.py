@@ -5,9 +5,12 @@ import msgspec
 from inferstack.catalog import images
 from inferstack.catalog.image_contents import ImageContents, contents
 from inferstack.catalog.images import NoBuild, UnknownImage
+from inferstack.facts.triton import triton_release
 from inferstack.facts.walk import PlacedContainer
 from inferstack.format.model import FrameworkImage
 from inferstack.texts.placeholders import is_opaque
+
+_TRITON = "sagemaker-tritonserver"
 
 
 class RunningEngine(msgspec.Struct, frozen=True):
@@ -25,32 +28,49 @@ class RunningEngine(msgspec.Struct, frozen=True):
 
 def engine_of(placed: PlacedContainer) -> RunningEngine | None:
     """The engine that a container runs; None for an image of one's own, whose entry point may do anything."""
-    found = contents_of(placed)
+    found = contents_of(placed) if is_of_aws(placed) else None
     if found is None or found.engine is None:
         return None
     return RunningEngine(found.engine, found.engine_version, found.release)
 
 
+def is_of_aws(placed: PlacedContainer) -> bool:
+    """Whether a container's image is one that AWS publishes."""
+    image = placed.image
+    return isinstance(image, FrameworkImage) or (isinstance(image, str) and images.is_in_aws_registry(image))
+
+
 def contents_of(placed: PlacedContainer) -> ImageContents | None:
-    """What one of AWS's images contains; None for any other image, or if it is not known."""
+    """What one of AWS's images contains, or a copy of it under its own name; None if that is not known."""
+    name = name_of(placed)
+    release = triton_release(placed.image)
+    if release is not None and name is not None:
+        # Of NVIDIA's own image, too, and of those that are built on it.
+        year, month = release
+        return contents(_TRITON, f"{year}.{month:02}-{name[1].partition('-')[2]}")
+    return None if name is None else contents(*name)
+
+
+def name_of(placed: PlacedContainer) -> tuple[str, str] | None:
+    """Repository, without folders, and tag of a container's image; None if they are not known."""
     match placed.image:
         case FrameworkImage() as image:
             return _of_framework(image, next(iter(placed.hosts), None))
-        case str() as uri if not is_opaque(uri) and images.is_in_aws_registry(uri):
-            repository, _, tag = images.name_in_registry(uri).partition(":")
-            return contents(repository, tag.partition("@")[0])
+        case str() as uri if not is_opaque(uri):
+            repository, _, tag = uri.partition("@")[0].rpartition("/")[2].partition(":")
+            return repository, tag
         case _:
             return None
 
 
-def _of_framework(image: FrameworkImage, instance_type: str | None) -> ImageContents | None:
-    wanted = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
+def _of_framework(image: FrameworkImage, instance_type: str | None) -> tuple[str, str] | None:
+    flavour = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
     for host in (instance_type, None):
         try:
-            found = images.find(image.framework, image.version, host, **wanted)
+            found = images.find(image.framework, image.version, host, **flavour)
         except NoBuild:
             continue  # The wrong type is a problem of its own; the image is still known.
         except UnknownImage:
             return None
-        return contents(found.repository, found.tag)
+        return found.repository, found.tag
     return None

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from inferstack.catalog.instances import CUDA_13_AMI, NEWEST_AL2_AMI
 from inferstack.catalog.triton_container import LOG_VERBOSE, PING_MODE
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
@@ -121,6 +122,19 @@ ABORT_UPLOADS_AFTER_DAYS = Default(
 )
 STEP_EVALUATION_PERIODS = Default(1, "A step that waits for more data comes too late.", _ALARMS)
 STEP_MISSING_DATA = Default("missing", "Without data, the capacity stays as it is.", _ALARMS)
+_DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
+AMI_FOR_CUDA_13 = Default(
+    CUDA_13_AMI,
+    "An image with CUDA 13 dies without a log on an older driver. AWS's SDK sets this AMI for such an image "
+    "on the same families, where the user has set none.",
+    "https://pypi.org/project/sagemaker-serve/1.27.0/",
+)
+AMI_FOR_CUDA_12 = Default(
+    NEWEST_AL2_AMI,
+    "The default driver of ml.g4dn, ml.g5 and ml.p4d is for CUDA 11.4, and too old for an image with CUDA "
+    "12.5 and above, unless a label of the image makes SageMaker choose another one.",
+    _DRIVERS,
+)
 
 FIELD_DEFAULTS: Mapping[type[Block], Mapping[str, Default[Any]]] = {
     AlarmRule: {

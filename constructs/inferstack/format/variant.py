@@ -146,7 +146,8 @@ class Variant(Block):
     """How long to look for an instance before the next pool is tried, in seconds."""
     inference_ami_version: str | None = None
     """AMI of the instances, which determines the NVIDIA driver. A container built on a newer CUDA than the
-    driver supports dies without a log."""
+    driver supports dies without a log. Without it, an image with CUDA 12.5 or above gets the AMI that it
+    needs, where that is known, and any other the default of its instance type."""
     enable_ssm_access: bool | None = None
     """True allows shell access to the instances through AWS Systems Manager, for debugging. It needs a
     network, so it does not work with `enable_network_isolation`."""

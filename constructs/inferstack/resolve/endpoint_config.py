@@ -1,6 +1,7 @@
 """AWS::SageMaker::EndpointConfig. It never gets a name: every change replaces it."""
 
 from inferstack.catalog.resource_types import CONFIG_TYPE
+from inferstack.facts.amis import ami_of
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import managed_scaling
 from inferstack.facts.walk import endpoint_config, shadow_variants, variants
@@ -40,7 +41,7 @@ def _variant(spec: ModelSpec, variant: Variant) -> Value:
     return present(
         VariantName=variant.variant_name,
         ModelName=model_name(spec, variant.model_name) if not hosts_components(spec) else None,
-        **rest,
+        **{**rest, **present(InferenceAmiVersion=ami_of(spec, variant))},
         ManagedInstanceScaling=None if managed is None else properties(managed),
         InstancePools=pools or None,
     )
