@@ -108,7 +108,7 @@ def test_a_slip_beside_a_triton_model_hides_nothing_of_it(tmp_path: Path) -> Non
 
 def test_of_warnings_that_may_be_ignored_nothing_is_said(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
-    gpu = SINGLE.replace("m5.xlarge", "g4dn.xlarge").replace("25.09", "26.05") + THRESHOLD
+    gpu = SINGLE.replace("m5.xlarge", "p3.2xlarge").replace("25.09", "26.05") + THRESHOLD
     path.write_text(gpu)
     assert {it.code for it in check_file(path)} == {"IS270", "IS803"}
     path.write_text(gpu + "ignore: 5\n")

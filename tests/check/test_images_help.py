@@ -24,7 +24,7 @@ from inferstack.check.rules.containers.images import PROPOSED_TYPES
         # Letter for letter it is more like 2.1 than like 2.3.0.
         ({"framework": "pytorch", "version": "2.3.1"}, "did you mean `2.3.0`? allowed: `2."),
         # Letter for letter these are like 0.28, 25.04 and 23.12.
-        ({"framework": "vllm", "version": "0.8"}, "did you mean `0.23`? allowed: `0."),
+        ({"framework": "vllm", "version": "0.8"}, "did you mean `0.13`? allowed: `0."),
         ({"framework": "triton", "version": "25.06"}, "did you mean `25.04` or `25.09`? allowed: `2"),
         ({"framework": "triton", "version": "22.12"}, "allowed: `2"),
         ({"framework": "pytorch", "version": "2"}, "did you mean `2.6.0`? allowed: `2."),

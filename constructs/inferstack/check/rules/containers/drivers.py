@@ -39,7 +39,7 @@ def driver_runs_the_image(spec: ModelSpec) -> Iterator[Problem]:
     """The host's NVIDIA driver should be new enough for the CUDA of the image.
 
     Without `inference_ami_version`, the default driver of the instance family counts. Nothing is said of
-    images with a label by which SageMaker chooses the driver: LMI's and TensorRT-LLM's.
+    images with a label by which SageMaker is seen to choose the driver: LMI's and TensorRT-LLM's.
     """
     for image in gpu_images(spec):
         ami = ami_of(spec, image.variant)
@@ -111,9 +111,9 @@ def _driver(ami: str | None, host: InstanceType) -> Driver | None:
 
 def _runs(driver: Driver, ami: str | None, image: GpuImage) -> bool:
     """Whether a driver runs it, alone or with NVIDIA's libraries, which the default AMIs enable and elsewhere
-    the image must.
+    the image must. What has a label is verified for the oldest driver that SageMaker may choose.
     """
-    if image.cuda is None or driver.runs(image.cuda) or (ami is None and image.is_labelled):
+    if image.cuda is None or driver.runs(image.cuda) or image.is_labelled:
         return True
     brings_libraries = image.brings_libraries or (ami is None and image.cuda <= LAST_OF_ANY_DRIVER)
     return brings_libraries and driver.bridges(image.cuda)
