@@ -179,9 +179,9 @@ class _Flags:
         annotation, default = field
         hints = list(self.sources.hints(annotation))
         row = self._of_hints(name, hints) | _bounds(default) | _bounds(_metadata(annotation))
-        if "None" in hints and row["kind"] != "flag":
-            row["optional"] = True
-        return row
+        if row["kind"] == "flag":
+            return {**row, "on": True} if _may_be_on(default) else row
+        return {**row, "optional": True} if "None" in hints else row
 
     def _of_hints(self, name: str, hints: list[str]) -> Row:
         """What `get_kwargs` makes of the types that a field may have, the first that fits."""
@@ -269,6 +269,16 @@ def _bounds(value: ast.expr | None) -> Row:
         if name in _BOUNDS and isinstance(number, int | float):
             found[_BOUNDS[name]] = number
     return found
+
+
+def _may_be_on(default: ast.expr | None) -> bool:
+    """Whether a flag is on unless it is switched off, or vLLM decides."""
+    match default:
+        case ast.Constant(value):
+            return value is not False
+        case ast.Call():
+            return _may_be_on(keywords(default).get("default"))
+    return False
 
 
 def _metadata(annotation: ast.expr) -> ast.expr | None:

@@ -113,6 +113,7 @@ ENGINES: Mapping[str, Engine] = {
             "TENSOR_PARALLEL_DEGREE": "OPTION_TENSOR_PARALLEL_DEGREE",
             "SM_NUM_GPUS": "OPTION_TENSOR_PARALLEL_DEGREE",
             "MAX_BATCH_PREFILL_TOKENS": "OPTION_MAX_ROLLING_BATCH_PREFILL_TOKENS",
+            "MAX_CONCURRENT_REQUESTS": "SERVING_JOB_QUEUE_SIZE",
             "MAX_BATCH_SIZE": "OPTION_MAX_ROLLING_BATCH_SIZE",
             "CUDA_MEMORY_FRACTION": "OPTION_GPU_MEMORY_UTILIZATION",
         },
@@ -141,13 +142,6 @@ ENGINES: Mapping[str, Engine] = {
         f"{_DLC}/blob/main/scripts/llama-cpp/sagemaker_entrypoint.sh",
         unlisted=frozenset({"SM_LLAMA_CPP_MODEL", "SM_LLAMA_CPP_MODEL_DIR", "SM_LLAMA_CPP_PORT"}),
         model=("SM_LLAMA_CPP_MODEL",),
-    ),
-    "ray": Engine(
-        "Ray Serve",
-        "SM_RAYSERVE_",
-        None,
-        f"{_DLC}/tree/main/scripts/ray",
-        unlisted=frozenset({"SM_RAYSERVE_APP"}),
     ),
 }
 """By the name that :func:`inferstack.facts.engines.engine_of` gives."""

@@ -1,6 +1,7 @@
 """What a container sets, whichever engine it runs: each has a name of its own for the same thing."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import msgspec
 
@@ -149,6 +150,24 @@ def name_of(engine: str, what: str) -> str | None:
     if family in ("tgi", "tei"):
         return None
     return what if family == "lmi" else what.replace("_", "-")
+
+
+def option_called(name: str) -> str | None:
+    """What vLLM calls the thing that some engine's option, or a variable without its prefix, is for."""
+    return _things().get(_plain(name))
+
+
+@cache
+def _things() -> Mapping[str, str]:
+    named = {_plain(name): what for what, names in NAMES.items() for name in (what, *names.values()) if name}
+    again = {_plain(other): _plain(name) for names in _SAME.values() for other, name in names.items()}
+    alias = {_plain(other): _plain(name) for other, name in ENGINES["tgi"].aliases.items()}
+    others = {other: named[name] for other, name in {**again, **alias}.items() if name in named}
+    return {**others, **named, "maxinputlength": "max_model_len", "maxinputtokens": "max_model_len"}
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def family_of(engine: str) -> str:

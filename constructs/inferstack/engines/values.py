@@ -25,6 +25,7 @@ class Option(msgspec.Struct, frozen=True):
 
     ``many``: one value or more. ``optional``: ``None`` stands for no value. ``folded``: capitals do not
     count, and hyphens are underscores. ``server``: the option is the HTTP server's, which LMI does not start.
+    ``on``: a flag may be on although nothing sets it.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Option(msgspec.Struct, frozen=True):
     optional: bool = False
     folded: bool = False
     server: bool = False
+    on: bool = False
     least: float | None = None
     above: float | None = None
     most: float | None = None
