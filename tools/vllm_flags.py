@@ -48,7 +48,9 @@ def vllm_table(wheel: ZipFile) -> tuple[dict[str, Row], set[str]]:
     for flag, names in _registered(wheel).items():
         if flag in flags and names:
             flags[flag]["choices"] = sorted(names)
-    fields = {name for name, _ in sources.fields("EngineArgs") + sources.fields("AsyncEngineArgs")}
+    if "def parse_reasoning_parser" in sources.text(_ARGUMENTS):
+        flags["reasoning-parser"]["choices"] = sorted({*_registered(wheel)["reasoning-parser"], "none"})
+    fields = {name for name, _ in sources.fields("EngineArgs")}
     for flag, row in flags.items():
         if flag.replace("-", "_") not in fields:
             row["server"] = True

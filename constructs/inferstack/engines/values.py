@@ -103,6 +103,7 @@ _OBVIOUS = {("count", 2.0**32 - 1), ("count", 2.0**64 - 1)}
 _IN_WORDS = {
     "int": "a whole number",
     "count": "a whole number, 0 or more",
+    "count-or-max": "`max`, or a whole number",
     "float": "a number",
     "size": "a whole number, also as `8k` or `2M`",
     "size-or-auto": "`auto`, or a whole number, also as `32k`",
@@ -137,6 +138,10 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _count_or_max(text: str) -> int | str:
+    return text if text == "max" else _count(text)
+
+
 def _object(text: str) -> object:
     """A JSON object, in which numbers may have a suffix."""
     parts = _STRING_IN_JSON.split(text)
@@ -163,6 +168,7 @@ def _word_among(words: frozenset[str], *, folded: bool) -> Callable[[str], str]:
 _READERS: Mapping[str, Callable[[str], object]] = {
     "int": int,
     "count": _count,
+    "count-or-max": _count_or_max,
     "float": float,
     "size": _size,
     "size-or-auto": _size_or_auto,

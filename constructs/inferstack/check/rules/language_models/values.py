@@ -70,7 +70,9 @@ def _refused_by_lmi(it: Judged, options: Look, option: str, value: str) -> str |
     )
     if (own is not None and option not in PASSED_ON) or has_plugin or _is_flag(options, passed_on):
         return None
-    return _allowed(options, passed_on, (value,)) if options.options(passed_on) else None
+    # Both words make a flag of any option.
+    words = () if value.lower() in ("true", "false") else (value,)
+    return _allowed(options, passed_on, words) if options.options(passed_on) else None
 
 
 def _may_be_plugins(it: Judged, option: str) -> bool:
