@@ -51,8 +51,7 @@ class Sources:
                 case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
                     ast.Name(name), _, ast.expr() as value
                 ):
-                    if not isinstance(value, ast.Call) and not name.islower():
-                        found.setdefault(name, value)
+                    found.setdefault(name, value)
         return found
 
     @cached_property
@@ -108,7 +107,7 @@ class Sources:
             case ast.Subscript(ast.Name("Union"), ast.Tuple(parts)):
                 for part in parts:
                     yield from self.hints(part, depth)
-            case ast.Name(name) if name in self._names and name not in self._classes and depth < _DEEPEST:
+            case ast.Name(name) if name in self._names and not name.islower() and depth < _DEEPEST:
                 value = self._names[name]
                 if isinstance(value, ast.Subscript | ast.BinOp):
                     yield from self.hints(value, depth + 1)

@@ -259,12 +259,13 @@ def options_are_set_once(spec: ModelSpec) -> Iterator[Problem]:
     Which of them counts depends on the engine, and on the order of the environment.
     """
     for it, _ in known(spec):
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, tuple[str, tuple[str, str]]] = {}
         for setting in settings(it.placed):
             option = str(setting.option).removeprefix("no-")
             if setting.option is None:
                 continue
-            before, value = found.setdefault(option, (setting.name, setting.value))
-            if before != setting.name and value != setting.value:
+            said = (setting.option, setting.value)
+            before, said_before = found.setdefault(option, (setting.name, said))
+            if said != said_before:
                 message = f"{before} and {setting.name} set the same option of {it.title} to different values"
                 yield Problem(it.path(setting.name), message, "keep one of them", of_key=True)
