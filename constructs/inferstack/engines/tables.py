@@ -105,12 +105,12 @@ def _look(engine: str, version: str, places: tuple[int, ...], *, is_exact: bool 
 
 def versions_with(engine: str, name: str) -> tuple[str, ...]:
     """The versions that have an option, or read an environment variable, of this name."""
-    versions = _table(engine)["versions"]
-    return tuple(
-        version
-        for at, version in enumerate(versions)
-        if _of_name(_options_at(engine, at), name) is not None or name in _environment_at(engine, at)
-    )
+    versions = enumerate(_table(engine)["versions"])
+    if name in _table(engine)["environment"]:
+        return tuple(version for at, version in versions if name in _environment_at(engine, at))
+    if name.removeprefix("no-") not in _table(engine)["options"]:
+        return ()
+    return tuple(version for at, version in versions if _of_name(_options_at(engine, at), name) is not None)
 
 
 def newest(engine: str) -> str:
