@@ -177,7 +177,7 @@ RIGHT = {
     "only the deployment knows": (VLLM_27, {"SM_VLLM_MAX_NUM_SEQS": "${AWS::Region}"}),
     "vLLM's own variables": (VLLM_27, {"VLLM_LOGGING_LEVEL": "DEBUG", "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}),
     "the supervisor's": (SERVER, {"LOG_LEVEL": "INFO", "PROCESS_AUTO_RECOVERY": "false"}),
-    "a log level of one's own": (VLLM_15, {"MY_LOG_LEVEL": "verbose"}),
+    "no supervisor yet": (VLLM_15, {"LOG_LEVEL": "verbose"}),
     "vLLM-Omni's own": (OMNI, {"SM_VLLM_STAGE_CONFIGS_PATH": "/opt/ml/model/stages.yaml"}),
     "Hugging Face's own": (HF_VLLM, {"HF_ENABLE_LMCACHE": "0", "SM_VLLM_MAX_MODEL_LEN": "8192"}),
     "SGLang": (

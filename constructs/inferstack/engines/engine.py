@@ -32,7 +32,6 @@ class Engine(msgspec.Struct, frozen=True):
     title: str
     prefix: str
     table: str | None
-    source: str
     is_open: bool = False
     reads_environment: str = ""
     """How the variables begin that the engine itself reads, if it has a list of them."""
@@ -67,12 +66,10 @@ class Engine(msgspec.Struct, frozen=True):
         return self.prefix.startswith("SM_")
 
 
-_DLC = "https://github.com/aws/deep-learning-containers"
 _VLLM = Engine(
     "vLLM",
     "SM_VLLM_",
     "vllm",
-    f"{_DLC}/blob/main/scripts/vllm/sagemaker_entrypoint.sh",
     reads_environment="VLLM_",
     own=_SUPERVISED,
     model=("SM_VLLM_MODEL", "HF_MODEL_ID"),
@@ -94,7 +91,6 @@ ENGINES: Mapping[str, Engine] = {
         "SGLang",
         "SM_SGLANG_",
         "sglang",
-        f"{_DLC}/blob/main/scripts/sglang/sagemaker_entrypoint.sh",
         unlisted=frozenset({"SM_SGLANG_ENGINE"}),
         model=("SM_SGLANG_MODEL_PATH",),
     ),
@@ -102,7 +98,6 @@ ENGINES: Mapping[str, Engine] = {
         "LMI",
         "OPTION_",
         "vllm",
-        "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/user_guides/vllm_user_guide.html",
         reads_environment="VLLM_",
         own=LMI_OPTIONS,
         aliases={
@@ -123,7 +118,6 @@ ENGINES: Mapping[str, Engine] = {
         "TGI",
         "",
         "tgi",
-        "https://huggingface.co/docs/text-generation-inference/reference/launcher",
         aliases=_TGI_ALIASES,
         model=("HF_MODEL_ID",),
     ),
@@ -131,7 +125,6 @@ ENGINES: Mapping[str, Engine] = {
         "TEI",
         "",
         "tei",
-        "https://huggingface.co/docs/text-embeddings-inference/cli_arguments",
         aliases={key: _TGI_ALIASES[key] for key in ("HF_MODEL_ID", "HF_MODEL_REVISION")},
         model=("HF_MODEL_ID",),
     ),
@@ -139,7 +132,6 @@ ENGINES: Mapping[str, Engine] = {
         "llama.cpp",
         "SM_LLAMA_CPP_",
         None,
-        f"{_DLC}/blob/main/scripts/llama-cpp/sagemaker_entrypoint.sh",
         unlisted=frozenset({"SM_LLAMA_CPP_MODEL", "SM_LLAMA_CPP_MODEL_DIR", "SM_LLAMA_CPP_PORT"}),
         model=("SM_LLAMA_CPP_MODEL",),
     ),
@@ -152,6 +144,7 @@ _WORDS_SINCE = {"sglang": (0, 5, 10)}
 _VLLM_WORDS_SINCE = (0, 17, 1)
 _LISTS_SINCE = (0, 29)
 _NO_LISTS_BEFORE = (0, 27)
+_SUPERVISED_SINCE = (0, 21)
 _SERVER = "server-sagemaker-cuda-v"
 
 
@@ -162,6 +155,11 @@ def drops_false(running: RunningEngine, version: tuple[int, ...]) -> bool | None
     """
     since = _WORDS_SINCE.get(running.name, _VLLM_WORDS_SINCE)
     return True if running.release.startswith(_SERVER) or version >= since else None
+
+
+def is_supervised(version: tuple[int, ...]) -> bool:
+    """Whether a supervisor surely starts vLLM in AWS's image, and reads variables of its own."""
+    return version >= _SUPERVISED_SINCE
 
 
 def splits_lists(running: RunningEngine, version: tuple[int, ...]) -> bool | None:

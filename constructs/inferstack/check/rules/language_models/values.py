@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, known
 from inferstack.engines.arguments import words_after
+from inferstack.engines.engine import is_supervised
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
-from inferstack.engines.tables import Look
+from inferstack.engines.tables import Look, numbers
 from inferstack.engines.values import NO_VALUE
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
@@ -28,7 +29,7 @@ def options_accept_their_values(spec: ModelSpec) -> Iterator[Problem]:
     """
     for it, options in known(spec):
         for variable, value in it.environment.items():
-            own = it.engine.own.get(variable)
+            own = it.engine.own.get(variable) if is_supervised(numbers(options.version)) else None
             option = None if own is not None else it.engine.option(variable)
             if own is not None:
                 allowed = own.refusal((value,)) if value else None
