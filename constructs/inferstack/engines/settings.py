@@ -173,3 +173,9 @@ def _plain(name: str) -> str:
 def family_of(engine: str) -> str:
     """The engine that has the same options: Hugging Face's vLLM and vLLM-Omni have vLLM's."""
     return "vllm" if engine in ("huggingface-vllm", "vllm-omni") else engine
+
+
+def variable_for(engine: str, what: str) -> str | None:
+    """The variable with which an engine is told a thing; None if it has none."""
+    option = name_of(engine, what)
+    return None if option is None else ENGINES[engine].variable(option)

@@ -97,12 +97,20 @@ def may_take_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
     If the image is given by its URI, its environment variables count as well. What runs in a model package,
     in a hub's model or in a model that exists already is often such a server, too, which nothing here shows.
     """
-    component, found = part.values.get(COMPONENT_NAME), list[Container | ComponentContainer]()
-    if component is not None:
-        found = list(_containers_of_component(spec, component))
-    elif part.variant is not None:
-        found = list(_containers_of_variant(spec, part.variant))
+    found = _containers_of(spec, part)
     return not any(map(_shows_what_runs, found)) or any(map(_takes, found))
+
+
+def takes_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
+    """Whether a container of a variant or a component certainly runs such a server, by its image's name."""
+    return any(is_taker(container.image) for container in _containers_of(spec, part))
+
+
+def _containers_of(spec: ModelSpec, part: Publisher) -> Sequence[Container | ComponentContainer]:
+    component = part.values.get(COMPONENT_NAME)
+    if component is not None:
+        return list(_containers_of_component(spec, component))
+    return [] if part.variant is None else list(_containers_of_variant(spec, part.variant))
 
 
 def _shows_what_runs(container: Container | ComponentContainer) -> bool:
