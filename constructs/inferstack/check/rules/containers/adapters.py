@@ -110,7 +110,7 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Problem]
 def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The base of an adapter should run in a container that can load adapters.
 
-    An adapter is loaded by its base's container. Triton's front end has no request for that; TGI takes adapters
+    An adapter is loaded by its base's container. Triton has no request for that; TGI takes adapters
     only when it starts.
     """
     for path, name, placed, base in _with_containers(spec):
