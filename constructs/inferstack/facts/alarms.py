@@ -101,9 +101,12 @@ def may_take_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
     return not any(map(_shows_what_runs, found)) or any(map(_takes, found))
 
 
-def takes_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
-    """Whether a container of a variant or a component certainly runs such a server, by its image's name."""
-    return any(is_taker(container.image) for container in _containers_of(spec, part))
+def gpu_memory_taken(spec: ModelSpec, part: Publisher) -> float | None:
+    """The share that such a server takes by default, if the name of an image of a variant or a component says
+    that it runs one.
+    """
+    names = (server_in(container.image) for container in _containers_of(spec, part))
+    return max((GPU_MEMORY_TAKEN[it].value for it in names if it is not None), default=None)
 
 
 def _containers_of(spec: ModelSpec, part: Publisher) -> Sequence[Container | ComponentContainer]:
@@ -122,11 +125,13 @@ def _shows_what_runs(container: Container | ComponentContainer) -> bool:
 
 def _takes(container: Container | ComponentContainer) -> bool:
     said = container.environment or {} if isinstance(container.image, str) else {}
-    return is_taker(container.image) or any(key.startswith(VARIABLES_OF_GPU_MEMORY_TAKERS) for key in said)
+    return server_in(container.image) is not None or any(
+        key.startswith(VARIABLES_OF_GPU_MEMORY_TAKERS) for key in said
+    )
 
 
-def is_taker(image: WrittenImage) -> bool:
-    """Whether an image is the image of such a server."""
+def server_in(image: WrittenImage) -> str | None:
+    """Which such server an image runs, in the words of :data:`GPU_MEMORY_TAKEN`; None if it does not say."""
     match image:
         case FrameworkImage():
             # An image for Hugging Face's models has another framework below.
@@ -134,8 +139,9 @@ def is_taker(image: WrittenImage) -> bool:
         case str():
             name = name_in_registry(image)
         case None:
-            return False
-    return _SERVER.search(name) is not None
+            return None
+    found = _SERVER.search(name)
+    return None if found is None else found[1]
 
 
 def _containers_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Container]:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.base import METRICS_PAGE, warning
 from inferstack.check.rules.language_models.gpus import most_gpus
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.gpus import gpus_used
 from inferstack.engines.settings import setting, variable_for
-from inferstack.facts.alarms import own_alarms, takes_gpu_memory
+from inferstack.facts.alarms import OwnAlarm, evaluation, gpu_memory_taken, own_alarms
+from inferstack.facts.publications import devices_by_type
+from inferstack.facts.quantity import UnfitQuantity, parse_threshold
 from inferstack.facts.scaling import Scaled, metrics_of, policies, policies_of, scaled_parts
 from inferstack.facts.walk import hosting, runs
 from inferstack.format.autoscaling import ScalingPolicy
@@ -81,7 +84,7 @@ def load_is_not_measured_by_memory(spec: ModelSpec) -> Iterator[Problem]:
     or grows to its maximum.
     """
     for path, scaled, policy in policies(spec):
-        if (_name(policy) or "").startswith(_GPU_MEMORY) and takes_gpu_memory(spec, scaled.part):
+        if (_name(policy) or "").startswith(_GPU_MEMORY) and gpu_memory_taken(spec, scaled.part) is not None:
             message = "the server takes the GPU's memory when it starts, so it does not change with the load"
             yield Problem((*path, "metric"), message, _instead(scaled))
 
@@ -95,7 +98,7 @@ def load_is_not_measured_by_cpus(spec: ModelSpec) -> Iterator[Problem]:
     for scaled in scaled_parts(spec):
         own = [(path, _name(policy) or "") for path, policy in policies_of(scaled)]
         of_cpus = [name.startswith(_CPU) and bool(metrics_of(spec, scaled, name)) for _, name in own]
-        if own and all(of_cpus) and takes_gpu_memory(spec, scaled.part):
+        if own and all(of_cpus) and gpu_memory_taken(spec, scaled.part) is not None:
             message = "the server computes on the GPU, and its CPUs are no measure of the load"
             yield Problem((*own[0][0], "metric"), message, _instead(scaled))
 
@@ -109,17 +112,33 @@ def _instead(scaled: Scaled) -> str:
 
 @warning("IS381", METRICS_PAGE)
 def alarm_on_memory_can_stop(spec: ModelSpec) -> Iterator[Problem]:
-    """An alarm should not watch the memory of a GPU that the server takes when it starts.
+    """An alarm on a GPU's memory should be for more than the server takes of it when it starts.
 
-    It is always on or always off, whatever the load. If it is on, it rolls back each update that it watches.
+    Below that, it is always on, whatever the load, and rolls back each update that it watches.
     """
     for alarm in own_alarms(spec):
-        metric = alarm.metric
-        of_memory = metric is not None and metric.name.startswith(_GPU_MEMORY)
-        if of_memory and takes_gpu_memory(spec, alarm.part):
-            message = "the server takes the GPU's memory when it starts, so it is on or off for good"
-            yield Problem(
-                (*alarm.path, "threshold"),
-                message,
-                "remove it: a server without memory fails requests, which other alarms count",
+        metric, taken = alarm.metric, gpu_memory_taken(spec, alarm.part)
+        if metric is None or taken is None or not metric.name.startswith(_GPU_MEMORY):
+            continue
+        share = _share(alarm, metric)
+        above = evaluation(alarm.rule).comparison_operator.startswith("Greater")
+        if share is not None and share <= taken and above:
+            message = (
+                f"the server takes {taken:.0%} of the GPU's memory when it starts, so this alarm is always on"
             )
+            yield Problem((*alarm.path, "threshold"), message, "remove it, or write a share above that")
+
+
+def _share(alarm: OwnAlarm, metric: Metric) -> float | None:
+    """The threshold as a share of all the memory; None if it is not known."""
+    devices = 1
+    if metric.per_device is not None:
+        fleet = {} if alarm.part.variant is None else devices_by_type(alarm.part.variant, metric)
+        devices = next(iter(fleet.values()), 0)
+    try:
+        found = parse_threshold(alarm.rule.threshold, metric)
+    except UnfitQuantity:  # A problem of its own.
+        return None
+    if found.is_share or not devices or not isinstance(found.value, int | float):
+        return float(found.value) if found.is_share and isinstance(found.value, int | float) else None
+    return found.value / (100 * devices)

@@ -59,7 +59,7 @@ def one_source_of_the_model(spec: ModelSpec) -> Iterator[Problem]:
 def scaling_does_not_depend_on_the_hub(spec: ModelSpec) -> Iterator[Problem]:
     """An endpoint that scales should load its weights from S3, rather than from Hugging Face's hub.
 
-    Each new copy downloads them again, and does not start while the hub is down, limits the rate, or has moved
+    or gated the model. Without a revision, it may be another model than the one that runs now.
     or gated the model. Without a revision, it may be another model than the one that runs.
     """
     for it in judged(spec):
