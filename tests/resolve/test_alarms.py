@@ -369,7 +369,8 @@ def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() ->
         for row in rows:
             names = {f"{REGISTRY}/{row['repository']}:{tag}" for tag in row["tags"].values()}
             image = FrameworkImage(framework=framework, version="1", base_framework_version=row.get("base"))
-            assert {server_in(name) for name in names} == {server_in(image)}, (framework, row)
+            takes = server_in(image) is not None
+            assert {server_in(name) is not None for name in names} == {takes}, (framework, row)
 
 
 @pytest.mark.parametrize(
