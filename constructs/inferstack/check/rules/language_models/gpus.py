@@ -8,7 +8,7 @@ from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, LEAST_CAPABILITIES, GpusUsed, gpus_used
 from inferstack.engines.settings import family_of, setting, variable_for
-from inferstack.facts.walk import PlacedContainer, containers, runs
+from inferstack.facts.walk import PlacedContainer, containers, runs_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
@@ -29,7 +29,7 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Problem
         used = gpus_used(placed)
         if used is None or not used.said:
             continue
-        for what, there in _gpus(spec, placed):
+        for what, there in (*_of_hosts(placed), *_reserved(placed)) if _of_hosts(placed) else ():
             if used.total > there:
                 message = f"{_product(used)}, but {what} {_counted(there)}"
                 fix = f'write "{there:g}" or less' if len(used.said) == 1 else f"make them {there:g} or less"
@@ -48,7 +48,7 @@ def no_gpu_is_left_idle(spec: ModelSpec) -> Iterator[Problem]:
         used = gpus_used(it.placed)
         if used is None or not used.leaves_others_idle:
             continue
-        for what, there in _gpus(spec, it.placed):
+        for what, there in _reserved(it.placed) or _of_hosts(it.placed):
             if used.total < there:
                 message = f"{it.title} uses {_counted(used.total)}, but {what} {there:g}"
                 yield Problem(_where(it, used), message, _use_all(it, used, int(there)))
@@ -57,7 +57,7 @@ def no_gpu_is_left_idle(spec: ModelSpec) -> Iterator[Problem]:
 
 def most_gpus(placed: PlacedContainer) -> int:
     """The most GPUs that a container may have, by what it runs on or reserves; 0 if none is known."""
-    return int(max((there for _, there in _gpus(placed.spec, placed)), default=0))
+    return int(max((there for _, there in _reserved(placed) or _of_hosts(placed)), default=0))
 
 
 def _where(it: Judged, used: GpusUsed) -> SpecPath:
@@ -84,20 +84,24 @@ def _counted(gpus: float) -> str:
     return f"{gpus:g} {'GPU' if gpus == 1 else 'GPUs'}"
 
 
-def _gpus(spec: ModelSpec, placed: PlacedContainer) -> Iterator[tuple[str, int | float]]:
-    """What may run the container, as text, and its number of GPUs; nothing if a known type has none."""
-    hosts = [(name, instances.find(name)) for name in placed.instance_types]
-    known = [(f"{name} has", host.gpus) for name, host in hosts if host is not None]
-    if not all(gpus for _, gpus in known):
-        return
-    reserving = [run for run in runs(spec) if run.container == placed.path]
-    for run in reserving:
-        needs = run.specification.compute_resource_requirements
-        reserved = None if needs is None else needs.number_of_accelerator_devices_required
-        if reserved is not None:
-            yield f"the component `{run.name}` reserves", reserved
-    if not reserving:
-        yield from known
+_Gpus = tuple[str, float]
+"""What may run a container, as text, and its number of GPUs."""
+
+
+def _of_hosts(placed: PlacedContainer) -> list[_Gpus]:
+    """The instance types that are known; nothing if one of them has no GPU."""
+    known = [it for it in map(instances.find, placed.instance_types) if it is not None]
+    return [(f"{it.name} has", it.gpus) for it in known] if all(it.gpus for it in known) else []
+
+
+def _reserved(placed: PlacedContainer) -> list[_Gpus]:
+    """The components that run the container and say how many they reserve."""
+    needs = [
+        (run.name, run.specification.compute_resource_requirements)
+        for run in runs_of(placed.spec, placed.path)
+    ]
+    found = [(name, it.number_of_accelerator_devices_required) for name, it in needs if it is not None]
+    return [(f"the component `{name}` reserves", number) for name, number in found if number is not None]
 
 
 @warning("IS372", _QUANTIZATION)
