@@ -105,8 +105,8 @@ TRACK_LANGUAGE_MODEL = Default(
         scale_in_cooldown=300,
         scale_out_cooldown=300,
     ),
-    "A language model works on many requests at once, each for seconds to minutes: five of them a minute keep "
-    "no copy busy. The target is that of AWS's example; with what the model's memory holds, write a higher one.",
+    "A language model works on many requests at once, each for seconds to minutes: five of them a minute "
+    "keep no copy busy. The target is that of AWS's example; with what the model's memory holds, write more.",
     "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html",
 )
 EMPTY_FLEET = Default(

@@ -13,7 +13,7 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 
 _CONTRACT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html"
-_HUB = "https://huggingface.co/docs/hub/models-downloading"
+_S3 = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-uncompressed.html"
 _OWN_HUB_ID = "HF_MODEL_ID"
 _FOLDER = "/opt/ml/model"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -55,7 +55,7 @@ def one_source_of_the_model(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(path, message, "remove one of the two", of_key=True)
 
 
-@warning("IS376", _HUB)
+@warning("IS376", _S3)
 def scaling_does_not_depend_on_the_hub(spec: ModelSpec) -> Iterator[Problem]:
     """An endpoint that scales should load its weights from S3, rather than from Hugging Face's hub.
 
