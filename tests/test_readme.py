@@ -21,7 +21,16 @@ from inferstack.project.files import files_of
 
 ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
-_NAMES = ("validate", "triton", "packing", "measuring", "recommending", "review", "reading-a-template")
+_NAMES = (
+    "validate",
+    "language-models",
+    "triton",
+    "packing",
+    "measuring",
+    "recommending",
+    "review",
+    "reading-a-template",
+)
 PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in _NAMES))
 EXAMPLE = ROOT / "docs" / "examples" / "sizing"
 # Not run here: where there is no Triton, what starts one.

@@ -41,6 +41,11 @@ TABLE = {
         "tools.triton_wheel:generate",
         is_usual=False,
     ),
+    "engines": Maker(
+        "what engines of language models accept, from wheels and clones in build/",
+        "tools.engine_tables:generate",
+        is_usual=False,
+    ),
     "triton": Maker("the schema of Triton's models", "tools.triton_schema:generate"),
     "catalog": Maker("the data of the catalog", "tools.catalog_data:generate"),
     "schema": Maker("the JSON Schemas of specs and reviews, and docs/spec.md", "tools.schemas:generate"),

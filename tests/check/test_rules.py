@@ -15,8 +15,10 @@ from inferstack.problems.rules import Rule
 
 OTHER_SOURCES = {"user reports", "inferstack's spec format"}
 AWS_PAGES = "https://docs.aws.amazon.com/"
-# DJL is AWS's own, with the container for language models.
-OTHER_PAGES = ("https://docs.djl.ai/", "https://docs.nvidia.com/", "https://github.com/aws/")
+# DJL is AWS's own, with the container for language models; vLLM is in most of AWS's others.
+OTHER_PAGES = (
+    *("https://docs.djl.ai/", "https://docs.nvidia.com/", "https://docs.vllm.ai/", "https://github.com/aws/"),
+)
 # What Triton refuses is documented there, and rehearsals compare it with a server.
 TRITON_PAGES = "https://github.com/triton-inference-server/"
 SINGLE = {

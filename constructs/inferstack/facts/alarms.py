@@ -97,12 +97,23 @@ def may_take_gpu_memory(spec: ModelSpec, part: Publisher) -> bool:
     If the image is given by its URI, its environment variables count as well. What runs in a model package,
     in a hub's model or in a model that exists already is often such a server, too, which nothing here shows.
     """
-    component, found = part.values.get(COMPONENT_NAME), list[Container | ComponentContainer]()
-    if component is not None:
-        found = list(_containers_of_component(spec, component))
-    elif part.variant is not None:
-        found = list(_containers_of_variant(spec, part.variant))
+    found = _containers_of(spec, part)
     return not any(map(_shows_what_runs, found)) or any(map(_takes, found))
+
+
+def gpu_memory_taken(spec: ModelSpec, part: Publisher) -> float | None:
+    """The share that such a server takes by default, if the name of an image of a variant or a component says
+    that it runs one.
+    """
+    names = (server_in(container.image) for container in _containers_of(spec, part))
+    return max((GPU_MEMORY_TAKEN[it].value for it in names if it is not None), default=None)
+
+
+def _containers_of(spec: ModelSpec, part: Publisher) -> Sequence[Container | ComponentContainer]:
+    component = part.values.get(COMPONENT_NAME)
+    if component is not None:
+        return list(_containers_of_component(spec, component))
+    return [] if part.variant is None else list(_containers_of_variant(spec, part.variant))
 
 
 def _shows_what_runs(container: Container | ComponentContainer) -> bool:
@@ -114,11 +125,13 @@ def _shows_what_runs(container: Container | ComponentContainer) -> bool:
 
 def _takes(container: Container | ComponentContainer) -> bool:
     said = container.environment or {} if isinstance(container.image, str) else {}
-    return is_taker(container.image) or any(key.startswith(VARIABLES_OF_GPU_MEMORY_TAKERS) for key in said)
+    return server_in(container.image) is not None or any(
+        key.startswith(VARIABLES_OF_GPU_MEMORY_TAKERS) for key in said
+    )
 
 
-def is_taker(image: WrittenImage) -> bool:
-    """Whether an image is the image of such a server."""
+def server_in(image: WrittenImage) -> str | None:
+    """Which such server an image runs, in the words of :data:`GPU_MEMORY_TAKEN`; None if it does not say."""
     match image:
         case FrameworkImage():
             # An image for Hugging Face's models has another framework below.
@@ -126,8 +139,9 @@ def is_taker(image: WrittenImage) -> bool:
         case str():
             name = name_in_registry(image)
         case None:
-            return False
-    return _SERVER.search(name) is not None
+            return None
+    found = _SERVER.search(name)
+    return None if found is None else found[1]
 
 
 def _containers_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Container]:

@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -20,16 +20,14 @@ from inferstack.catalog.instances import (
     InstanceType,
 )
 from inferstack.facts.engines import contents_of, is_of_aws, name_of
-from inferstack.facts.once import found_once
+from inferstack.facts.once import answered_once, found_once
 from inferstack.facts.walk import (
     PlacedContainer,
     component_variants,
-    components,
     containers,
     hosting,
     hosts,
     instance_types,
-    models,
 )
 from inferstack.format.defaults import AMI_FOR_CUDA_12, AMI_FOR_CUDA_13, Default
 from inferstack.format.kinds import ModelSpec
@@ -101,13 +99,24 @@ def _tagged(placed: PlacedContainer) -> Cuda | None:
     return found and (int(found[1]), int(found[2]))
 
 
-def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> Iterator[Variant]:
-    for path, name, _ in models(spec):
-        if placed.path[: len(path)] == path:
-            yield from hosting(spec, name)
-    for path, _, component in components(spec):
-        if placed.path[: len(path)] == path:
-            yield from component_variants(spec, component)
+def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> tuple[Variant, ...]:
+    if placed.run is not None:
+        return component_variants(spec, placed.run.component)
+    return hosting(spec, placed.model)
+
+
+@answered_once
+def _by_variant(spec: ModelSpec) -> Mapping[int, Sequence[GpuImage]]:
+    """By the identity of the variant: many are equal."""
+    found: dict[int, list[GpuImage]] = {}
+    for image in gpu_images(spec):
+        found.setdefault(id(image.variant), []).append(image)
+    return found
+
+
+def images_on(spec: ModelSpec, variant: Variant) -> Sequence[GpuImage]:
+    """What of :func:`gpu_images` a variant runs."""
+    return _by_variant(spec).get(id(variant), ())
 
 
 # ---------------------------------------------------------------- the AMI
@@ -126,7 +135,7 @@ def default_ami(spec: ModelSpec, variant: Variant) -> Default[str] | None:
 
     Only where the CUDA of all its images is known, and on families that the AMI is documented for.
     """
-    images = [it for it in gpu_images(spec) if it.variant is variant]
+    images = images_on(spec, variant)
     families = {name.split(".")[1] for name in instance_types(variant) if name.count(".") == 2}
     known = [it.cuda for it in images if it.cuda is not None]
     if len(known) < len(images) or not known or not families:

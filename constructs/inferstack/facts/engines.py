@@ -11,6 +11,10 @@ from inferstack.format.model import FrameworkImage
 from inferstack.texts.placeholders import is_opaque
 
 _TRITON = "sagemaker-tritonserver"
+LANGUAGE_MODEL_ENGINES = frozenset(
+    {"huggingface-sglang", "huggingface-vllm", "llama-cpp", "lmi", "sglang", "tgi", "vllm"}
+)
+"""Engines that write text, token by token; not those of embeddings, speech and pictures, nor Triton."""
 
 
 class RunningEngine(msgspec.Struct, frozen=True):

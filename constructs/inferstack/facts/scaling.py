@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Metric
+from inferstack.facts.engines import LANGUAGE_MODEL_ENGINES, engine_of
 from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher, publishing_component, publishing_variant
 from inferstack.facts.quantity import UnfitQuantity, absolute_bound, as_counted
@@ -20,7 +21,9 @@ from inferstack.facts.walk import (
     component_scalings,
     component_variants,
     components,
+    containers,
     hosting_of,
+    runs,
     variant_dimension,
     variant_scalings,
     variants,
@@ -31,6 +34,7 @@ from inferstack.format.defaults import (
     EMPTY_FLEET,
     RUNTIME_CONFIG,
     TRACK_COMPONENT,
+    TRACK_LANGUAGE_MODEL,
     WAKE_ASYNC_VARIANT,
     WAKE_COMPONENT,
 )
@@ -138,6 +142,7 @@ class Scaled(msgspec.Struct, frozen=True):
     name: str
     component: InferenceComponent | None
     start: tuple[SpecPath, int] | None
+    serves_language_model: bool = False
 
     @property
     def variant(self) -> Variant | None:
@@ -166,12 +171,22 @@ class Scaled(msgspec.Struct, frozen=True):
 def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
     """Everything that scales: variants first, then components."""
     where = {id(variant): path for path, variant in variants(spec)}
+    with_engine = frozenset(_serving_language_models(spec))
     for path, variant, scaling in variant_scalings(spec):
         part, start = publishing_variant(spec, variant), _start(where[id(variant)], variant)
         yield Scaled(path, scaling, variant_dimension(variant), part, variant.variant_name, None, start)
     for path, name, component, scaling in component_scalings(spec):
         part, start = publishing_component(spec, name, component), _start_of_copies(path[:-1], component)
-        yield Scaled(path, scaling, COPY_COUNT, part, name, component, start)
+        yield Scaled(path, scaling, COPY_COUNT, part, name, component, start, name in with_engine)
+
+
+def _serving_language_models(spec: ModelSpec) -> Iterator[str]:
+    """The components whose image has an engine for language models that answer at length."""
+    engines = {placed.path: engine_of(placed) for placed in containers(spec)} if components(spec) else {}
+    for run in runs(spec):
+        engine = None if run.container is None else engines.get(run.container)
+        if engine is not None and engine.name in LANGUAGE_MODEL_ENGINES:
+            yield run.name
 
 
 def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
@@ -220,8 +235,9 @@ def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
     scaling = scaled.scaling
     others = [it for it in scaling.step_policies if WAKE_COMPONENT.value.metric not in _metric_names(it)]
     own = scaling.policies or others or scaling.scheduled_actions
-    follows = scaled.component is not None and scaling.min_capacity == 0 and not own
-    return TRACK_COMPONENT.value if follows else None
+    if scaled.component is None or scaling.min_capacity != 0 or own:
+        return None
+    return (TRACK_LANGUAGE_MODEL if scaled.serves_language_model else TRACK_COMPONENT).value
 
 
 def built_in_step(scaled: Scaled) -> StepPolicy | None:

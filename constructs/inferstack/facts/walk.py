@@ -276,7 +276,15 @@ def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
         running = [run.component for run in runs_of(spec, ("models", str(model)))]
         found = variants(spec)
         return tuple(it for _, it in found if any(it in component_variants(spec, one) for one in running))
-    return tuple(it for _, it in every_variant(spec) if it.model_name == model)
+    return tuple(_variants_by_model(spec).get(model, ()))
+
+
+@answered_once
+def _variants_by_model(spec: ModelSpec) -> Mapping[str | None, Sequence[Variant]]:
+    found: dict[str | None, list[Variant]] = {}
+    for _, variant in every_variant(spec):
+        found.setdefault(variant.model_name, []).append(variant)
+    return found
 
 
 def _types_hosting(spec: ModelSpec, model: str | None) -> tuple[str, ...]:

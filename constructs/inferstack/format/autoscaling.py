@@ -233,8 +233,8 @@ class Autoscaling(Block):
     """Maximum number of instances or copies."""
     policies: Items[ScalingPolicy] = ()
     """Target-tracking policies. If there are several, the one that asks for the most capacity wins. A
-    component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy; a step
-    policy that wakes it up is none."""
+    component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy, or with
+    an engine for language models 5 at once; a step policy that wakes it up is none."""
     step_policies: Items[StepPolicy] = ()
     """Alarms that change capacity in steps, in addition to target-tracking policies or instead of them."""
     wake_up: bool | None = None

@@ -98,6 +98,17 @@ TRACK_COMPONENT = Default(
     "cooldowns: copies take minutes to start.",
     _ZERO,
 )
+TRACK_LANGUAGE_MODEL = Default(
+    ScalingPolicy(
+        metric="SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution",
+        target_value=5,
+        scale_in_cooldown=300,
+        scale_out_cooldown=300,
+    ),
+    "A language model works on many requests at once, each for seconds to minutes: five of them a minute "
+    "keep no copy busy. The target is that of AWS's example; with what the model's memory holds, write more.",
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html",
+)
 EMPTY_FLEET = Default(
     ManagedInstanceScaling(status="ENABLED", min_instance_count=0),
     "If all components can go to zero copies, instances without any copy would cost money for nothing.",

@@ -14,6 +14,7 @@ from inferstack.check.rules import (
     execution_role,
     guardrails,
     keys,
+    language_models,
     load_test,
     names,
     objective,

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from inferstack.catalog.images import name_in_registry
 from inferstack.check.rules.base import API, error, warning
 from inferstack.check.rules.names import unknown_name
-from inferstack.facts.triton import WrittenImage, is_triton
-from inferstack.facts.walk import component_variants, components, containers, runs
-from inferstack.format.inference_component import ComponentContainer, ComponentSpecification
+from inferstack.facts.engines import contents_of
+from inferstack.facts.triton import is_triton
+from inferstack.facts.walk import PlacedContainer, component_variants, components, containers, runs
+from inferstack.format.inference_component import ComponentSpecification
 from inferstack.format.kinds import InferenceComponentsSpec
-from inferstack.format.model import Container, FrameworkImage
 from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.s3_urls import is_no_archive
@@ -111,13 +110,14 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Problem]
 def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The base of an adapter should run in a container that can load adapters.
 
-    An adapter is loaded by its base's container; Triton's front end has no request for that.
+    An adapter is loaded by its base's container. Triton has no request for that; TGI takes adapters
+    only when it starts.
     """
-    with_triton = {placed.path for placed in containers(spec) if is_triton(placed.image)}
-    triton = {run.name for run in runs(spec) if run.container in with_triton}
-    for path, name, _, base in _adapters(spec):
-        if base in triton:
-            message = f"`{name}` is an adapter of `{base}`, whose Triton cannot load adapters"
+    for path, name, placed, base in _with_containers(spec):
+        inside = contents_of(placed)
+        title = _CANNOT.get("" if inside is None or inside.engine is None else inside.engine)
+        if title is not None or is_triton(placed.image):
+            message = f"`{name}` is an adapter of `{base}`, whose {title or 'Triton'} cannot load adapters"
             fix = "use an image that can, such as djl-lmi, or make it a component with its own models"
             yield Problem((*path, "base_inference_component_name"), message, fix)
 
@@ -126,33 +126,47 @@ def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The base of an adapter should have adapters enabled where its server requires that.
 
-    In LMI they are off unless a variable or a `serving.properties` among the files turns them on.
+    In LMI they are off unless a variable or a `serving.properties` among the files turns them on. vLLM needs
+    adapters enabled, and the requests with which SageMaker loads them.
     """
-    off = {placed.path for placed in containers(spec) if _is_lmi(placed.image) and _is_off(placed.container)}
-    without = {run.name for run in runs(spec) if run.container in off}
-    for path, name, _, base in _adapters(spec):
-        if base in without:
-            message = (
-                f"`{name}` is an adapter of `{base}`, whose LMI container does not have adapters enabled"
-            )
-            fix = f'write `{_ENABLE}: "true"` into the `environment` of `{base}`'
+    for path, name, placed, base in _with_containers(spec):
+        inside = contents_of(placed)
+        needed = _NEEDED.get("" if inside is None or inside.engine is None else inside.engine, ())
+        # A `serving.properties` among the files may say it.
+        off = [it for it in needed if _is_off(placed, it)]
+        if off:
+            written = " and ".join(f'`{it}: "true"`' for it in off)
+            message = f"`{name}` is an adapter of `{base}`, whose server has none enabled"
+            fix = f"write {written} into the `environment` of `{base}`"
             yield Problem((*path, "base_inference_component_name"), message, fix)
 
 
-def _is_lmi(image: WrittenImage) -> bool:
-    match image:
-        case FrameworkImage():
-            return image.framework.startswith("djl")
-        case str():
-            return "djl-inference" in name_in_registry(image)
-    return False
+# https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/serve/lora/api_router.py
+_NEEDED = {
+    "lmi": (_ENABLE,),
+    **dict.fromkeys(
+        ("vllm", "huggingface-vllm"), ("SM_VLLM_ENABLE_LORA", "VLLM_ALLOW_RUNTIME_LORA_UPDATING")
+    ),
+}
+_CANNOT = {"tgi": "TGI", "tei": "TEI", "llama-cpp": "llama.cpp"}
+_OFF = frozenset({"false", "0", ""})
 
 
-def _is_off(container: Container | ComponentContainer) -> bool:
-    said = (container.environment or {}).get(_ENABLE)
+def _with_containers(
+    spec: InferenceComponentsSpec,
+) -> Iterator[tuple[SpecPath, str, PlacedContainer, str]]:
+    """Path and name of each adapter, each container of its base, and the base's name."""
+    placed = {it.path: it for it in containers(spec)}
+    for path, name, _, base in _adapters(spec):
+        of_base = dict.fromkeys(run.container for run in runs(spec) if run.name == base)
+        yield from ((path, name, placed[it], base) for it in of_base if it in placed)
+
+
+def _is_off(placed: PlacedContainer, variable: str) -> bool:
+    said = placed.environment.get(variable)
     if said is None:
-        return all(getattr(container, key, None) is None for key in _FILES)
-    return said.strip().lower() == "false"
+        return variable != _ENABLE or all(getattr(placed.container, key, None) is None for key in _FILES)
+    return said.strip().lower() in _OFF and (variable == _ENABLE or said != "")
 
 
 @warning("IS437", _SPECIFICATION)

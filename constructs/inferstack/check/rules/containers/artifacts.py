@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from inferstack.catalog import images
 from inferstack.catalog.images import ecr_image, is_ecr_without_account
 from inferstack.check.rules.base import API, AWS, CONTAINER_PAGE, error, warning
+from inferstack.engines.engine import ENGINES
+from inferstack.facts.engines import engine_of
 from inferstack.facts.once import found_once
 from inferstack.facts.role import (
     Named,
@@ -18,7 +20,14 @@ from inferstack.facts.role import (
     results,
 )
 from inferstack.facts.triton import is_triton
-from inferstack.facts.walk import components, containers, model_containers, models, specifications
+from inferstack.facts.walk import (
+    PlacedContainer,
+    components,
+    containers,
+    model_containers,
+    models,
+    specifications,
+)
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage, S3DataSource
@@ -200,17 +209,27 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
     """
     for placed in containers(spec):
         container = placed.container
-        if placed.takes_prefix or not isinstance(container.image, FrameworkImage) or _has_files(container):
+        if placed.takes_prefix or not isinstance(container.image, FrameworkImage) or has_files(container):
             continue
-        # Triton's container loads what is in its folder, whatever the environment names.
-        fetches = not is_triton(container.image)
-        if not (fetches and MODEL_IN_ENVIRONMENT & placed.environment.keys()):
+        names = _variables_of_model(placed)
+        if names.isdisjoint(placed.environment):
             message = f"the {container.image.framework} container has no model"
-            variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
+            variable = f", or {sorted(names)[0]} to `environment`" if names else ""
             yield Problem(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)
 
 
-def _has_files(container: Container | ComponentContainer) -> bool:
+def _variables_of_model(placed: PlacedContainer) -> frozenset[str]:
+    """Variables with which the image finds its model."""
+    # Triton's container loads what is in its folder, whatever the environment names.
+    if is_triton(placed.image):
+        return frozenset()
+    running = engine_of(placed)
+    engine = None if running is None else ENGINES.get(running.name)
+    return frozenset(engine.model) if engine is not None and engine.model else MODEL_IN_ENVIRONMENT
+
+
+def has_files(container: Container | ComponentContainer) -> bool:
+    """Whether a container gets model files."""
     if isinstance(container, ComponentContainer):
         return container.artifact_url is not None
     sources = (container.model_data_url, container.model_data_source, container.model_package_name)

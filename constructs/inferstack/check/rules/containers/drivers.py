@@ -21,7 +21,15 @@ from inferstack.catalog.instances import (
     runs_code_for,
 )
 from inferstack.check.rules.base import GUIDE, warning
-from inferstack.facts.amis import LAST_OF_ANY_DRIVER, GpuImage, ami_of, default_ami, gpu_hosts, gpu_images
+from inferstack.facts.amis import (
+    LAST_OF_ANY_DRIVER,
+    GpuImage,
+    ami_of,
+    default_ami,
+    gpu_hosts,
+    gpu_images,
+    images_on,
+)
 from inferstack.facts.walk import every_variant
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
@@ -135,7 +143,7 @@ def _knows(ami: str | None, host: InstanceType) -> bool:
 
 def _fix(spec: ModelSpec, variant: Variant) -> str:
     """Proposes an AMI that causes none of the warnings above, whatever else the variant runs."""
-    images = [it for it in gpu_images(spec) if it.variant is variant]
+    images = images_on(spec, variant)
     generation = max((it.cuda[0] for it in images if it.cuda is not None), default=0)
     nearest = sorted(_PROPOSED_AMIS, key=lambda ami: abs(AMI_DRIVERS[ami].cuda[0] - generation))
     for ami in nearest:

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from inferstack.catalog import cloudformation, instances
-from inferstack.check.rules.base import AWS, CONTAINER_PAGE, error, warning
-from inferstack.facts.walk import PlacedContainer, containers, models, runs
+from inferstack.catalog import cloudformation
+from inferstack.check.rules.base import AWS, CONTAINER_PAGE, error
+from inferstack.facts.walk import PlacedContainer, containers, models
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec, PipelineSpec
 from inferstack.format.model import Container
@@ -16,10 +16,8 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque, sample
 
 _REF = f"{AWS}/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
-_LMI = "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/deployment_guide/configurations.html"
 # The API's documentation limits the whole map, which no schema can.
 _MOST_BYTES = 32 * 1024
-_GPUS_OF_ONE_MODEL = ("OPTION_TENSOR_PARALLEL_DEGREE", "SM_NUM_GPUS", "SM_VLLM_TENSOR_PARALLEL_SIZE")
 
 
 class _Variable(msgspec.Struct, frozen=True):
@@ -135,38 +133,3 @@ def environment_is_no_function(spec: ModelSpec) -> Iterator[Problem]:
         if set(placed.environment) == {"Ref"}:
             message = "`Ref` as the only variable would be read as a CloudFormation reference"
             yield Problem((*placed.path, "environment"), message, "rename the variable, or add another one")
-
-
-@warning("IS273", _LMI)
-def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Problem]:
-    """A model should not be split over more GPUs than its container has.
-
-    With more, the server exits when it starts, after downloading the model.
-    """
-    for placed in containers(spec):
-        for name in _GPUS_OF_ONE_MODEL:
-            value = placed.environment.get(name, "")
-            if not (value.isascii() and value.isdecimal()):
-                continue
-            for what, there in _gpus(spec, placed):
-                if int(value) > there:
-                    message = (
-                        f"`{name}` is {value[:20]}, but {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
-                    )
-                    fix = f'write "{there:g}" or less, or give the model more GPUs'
-                    yield Problem((*placed.path, "environment", name), message, fix)
-                    break
-
-
-def _gpus(spec: ModelSpec, placed: PlacedContainer) -> Iterator[tuple[str, int | float]]:
-    """What may run the container, as text, and its number of GPUs; nothing if a known type has none."""
-    hosts = [(name, instances.find(name)) for name in placed.instance_types]
-    known = [(f"{name} has", host.gpus) for name, host in hosts if host is not None]
-    if not all(gpus for _, gpus in known):
-        return
-    yield from known
-    for run in runs(spec):
-        needs = run.specification.compute_resource_requirements
-        reserved = None if needs is None else needs.number_of_accelerator_devices_required
-        if run.container == placed.path and reserved is not None:
-            yield f"the component `{run.name}` reserves", reserved

@@ -1,0 +1,144 @@
+"""The values of variables that set options of an engine: does it accept them, what does it make of them?"""
+
+from collections.abc import Iterator, Sequence
+
+from inferstack.check.rules.base import warning
+from inferstack.check.rules.language_models.judged import Judged, known
+from inferstack.engines.arguments import words_after
+from inferstack.engines.engine import is_supervised
+from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
+from inferstack.engines.tables import Look, numbers
+from inferstack.engines.values import NO_VALUE
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem
+from inferstack.problems.words import choose
+
+_VLLM = "https://docs.vllm.ai/en/latest/configuration/engine_args"
+_DLC = "https://github.com/aws/deep-learning-containers"
+_PLUGINS = {"tool-call-parser": "tool-parser-plugin", "reasoning-parser": "reasoning-parser-plugin"}
+"""Options whose values a plugin adds to, and the option that loads it."""
+_YES = frozenset({"1", "yes", "on", "y", "t"})
+_NO = frozenset({"0", "no", "off", "n", "f"})
+
+
+@warning("IS342", _VLLM)
+def options_accept_their_values(spec: ModelSpec) -> Iterator[Problem]:
+    """A variable should have a value that the engine's option accepts: its type, its words and its bounds.
+
+    With any other, the container ends when it starts. What is accepted is read from the engine's own version.
+    """
+    for it, options in known(spec):
+        for variable, value in it.environment.items():
+            own = it.engine.own.get(variable) if is_supervised(numbers(options.version)) else None
+            option = None if own is not None else it.engine.option(variable)
+            if own is not None:
+                allowed = own.refusal((value,)) if value else None
+            elif option is None:
+                continue
+            elif it.running.name == "lmi":
+                allowed = _refused_by_lmi(it, options, option, value)
+            else:
+                allowed = _refused(it, options, option, value)
+            if allowed is not None:
+                message = f'{variable[:60]} is "{value[:60]}", which {it.title} does not accept'
+                yield Problem(it.path(variable), message, allowed)
+
+
+def _refused(it: Judged, options: Look, option: str, value: str) -> str | None:
+    meant = options.meant_by(option)
+    if len(meant) != 1 or _may_be_plugins(it, meant[0]) or _is_flag(options, meant[0]):
+        return None
+    words = words_after(it.running, meant[0], value)
+    return None if words is None else _allowed(options, meant[0], words)
+
+
+def _allowed(options: Look, option: str, words: Sequence[str]) -> str | None:
+    refusal = options.refusal(option, words)
+    choices = options.options(option)[-1].choices
+    return choose(words[0], choices) if refusal is not None and choices and len(words) == 1 else refusal
+
+
+def _refused_by_lmi(it: Judged, options: Look, option: str, value: str) -> str | None:
+    if value == "" or option in CALLED:
+        return None
+    own, passed_on = LMI_OPTIONS.get(option), PASSED_ON.get(option, option).replace("_", "-")
+    if own is not None:
+        refusal = own.refusal((value,))
+        if refusal is not None:
+            return choose(value, own.choices) if own.choices else refusal
+    has_plugin = (
+        _may_be_plugins(it, passed_on) or it.placed.environment.get("OPTION_ROLLING_BATCH") == "trtllm"
+    )
+    if (own is not None and option not in PASSED_ON) or has_plugin or _is_flag(options, passed_on):
+        return None
+    # Both words make a flag of any option.
+    words = () if value.lower() in ("true", "false") else (value,)
+    return _allowed(options, passed_on, words) if options.options(passed_on) else None
+
+
+def _may_be_plugins(it: Judged, option: str) -> bool:
+    plugin = _PLUGINS.get(option)
+    return plugin is not None and it.engine.variable(plugin) in it.placed.environment
+
+
+def _is_flag(options: Look, option: str) -> bool:
+    found = options.options(option)
+    return bool(found) and all(it.kind in NO_VALUE for it in found)
+
+
+@warning("IS344", _DLC)
+def flags_are_switched_by_words(spec: ModelSpec) -> Iterator[Problem]:
+    """A flag of an engine should be switched on by `true`, and off by the variable with `NO_` in its name.
+
+    The container leaves out a flag that is `false`, which is not the same as switching it off. It passes on
+    any other value, such as `1`, and the engine ends.
+    """
+    for it, options in known(spec):
+        for variable, value in it.environment.items():
+            option = it.engine.option(variable)
+            if (
+                option is None
+                or variable in it.engine.own
+                or (it.running.name == "lmi" and option in LMI_OPTIONS)
+            ):
+                continue
+            meant = options.meant_by(option.replace("_", "-") if it.running.name == "lmi" else option)
+            if len(meant) == 1 and _is_flag(options, meant[0]):
+                yield from _switched(it, options, variable, meant[0], value.strip().lower())
+
+
+def _switched(it: Judged, options: Look, variable: str, option: str, word: str) -> Iterator[Problem]:
+    found = options.options(option)
+    if word in ("true", ""):
+        return
+    off = _how_to_switch_off(it, options, option)
+    if word == "false":
+        if all(one.on for one in found) and not _switches_off(it):
+            message = f"{it.title} may have `{option}` on: `false` leaves it out, and does not switch it off"
+            fix = off or ("choose an image with LMI 27 or newer" if it.running.name == "lmi" else "remove it")
+            yield Problem(it.path(variable), message, fix)
+        return
+    message = f'{variable[:60]} is "{word[:60]}": `{option}` takes no value, and {it.title} does not start'
+    fix = (
+        'write "true"'
+        if word in _YES
+        else (off or "remove it")
+        if word in _NO
+        else 'write "true", or remove it'
+    )
+    yield Problem(it.path(variable), message, fix)
+
+
+def _how_to_switch_off(it: Judged, options: Look, option: str) -> str:
+    twin = f"no-{option}"
+    return (
+        f'write `{it.engine.variable(twin)}: "true"`'
+        if options.options(twin) and it.engine.is_of_flags
+        else ""
+    )
+
+
+def _switches_off(it: Judged) -> bool:
+    """Whether `false` becomes the option that switches a flag off: since LMI 27."""
+    number = it.running.release.rpartition("lmi")[2].partition(".")[0]
+    return it.running.name == "lmi" and number.isdigit() and int(number) >= 27

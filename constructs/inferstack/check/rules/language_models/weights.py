@@ -1,0 +1,107 @@
+"""Where an engine finds the model, and what must be there so that SageMaker reaches it."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.check.rules.base import CONTAINER_PAGE, warning
+from inferstack.check.rules.containers.artifacts import has_files
+from inferstack.check.rules.language_models.judged import Judged, judged
+from inferstack.engines.settings import family_of, setting
+from inferstack.facts.scaling import scaled_parts
+from inferstack.facts.walk import hosting, runs
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem
+
+_CONTRACT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html"
+_S3 = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-uncompressed.html"
+_OWN_HUB_ID = "HF_MODEL_ID"
+_FOLDER = "/opt/ml/model"
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+# Both exit without it, whatever files there are.
+_NEEDS_HUB_ID = frozenset({"tgi", "tei"})
+_PORT, _HOSTS = "8080", frozenset({"", "0.0.0.0", "::"})
+
+
+@warning("IS374", CONTAINER_PAGE)
+def engine_is_told_where_the_files_are(spec: ModelSpec) -> Iterator[Problem]:
+    """TGI and TEI should be told that the model is among the files.
+
+    Their containers exit without `HF_MODEL_ID`, even if there are files.
+    """
+    for it in judged(spec):
+        is_told = it.running.name not in _NEEDS_HUB_ID or _OWN_HUB_ID in it.placed.environment
+        if not is_told and has_files(it.placed.container):
+            message = f"{it.title} exits without `{_OWN_HUB_ID}`, although the container has files"
+            fix = f"add `{_OWN_HUB_ID}: {_FOLDER}` to `environment`"
+            yield Problem((*it.placed.path, "environment"), message, fix)
+
+
+@warning("IS375", CONTAINER_PAGE)
+def one_source_of_the_model(spec: ModelSpec) -> Iterator[Problem]:
+    """A container should have one source of its model, which its engine reads.
+
+    Of files and `HF_MODEL_ID`, vLLM serves the files; SGLang does not read `HF_MODEL_ID` at all.
+    """
+    for it in judged(spec):
+        value = it.environment.get(_OWN_HUB_ID)
+        if value is None or value.startswith(_FOLDER):
+            continue
+        path, name = it.path(_OWN_HUB_ID), f"`{_OWN_HUB_ID}`"
+        if family_of(it.running.name) == "sglang":
+            fix = "write `SM_SGLANG_MODEL_PATH`"
+            yield Problem(path, f"{it.title} does not read {name}", fix, of_key=True)
+        elif it.engine.files_first and has_files(it.placed.container) and setting(it.placed, "model") is None:
+            message = f"{it.title} serves the container's files, and ignores {name}"
+            yield Problem(path, message, "remove one of the two", of_key=True)
+
+
+@warning("IS376", _S3)
+def scaling_does_not_depend_on_the_hub(spec: ModelSpec) -> Iterator[Problem]:
+    """An endpoint that scales should load its weights from S3, rather than from Hugging Face's hub.
+
+    or gated the model. Without a revision, it may be another model than the one that runs now.
+    or gated the model. Without a revision, it may be another model than the one that runs.
+    """
+    for it in judged(spec):
+        said = _hub_id(it)
+        if said is not None and _scales(spec, it):
+            message = f"each new copy downloads {said[1][:60]} from Hugging Face's hub"
+            revision = "" if setting(it.placed, "revision") is not None else ", at its newest revision"
+            fix = f"put the files into S3 and write `{it.placed.url_key}`"
+            yield Problem(it.path(said[0]), message + revision, fix)
+
+
+def _hub_id(it: Judged) -> tuple[str, str] | None:
+    if it.engine.files_first and has_files(it.placed.container):
+        return None
+    named = ((name, it.environment[name]) for name in it.engine.model if name in it.environment)
+    found = next(named, None)
+    return found if found is not None and _HUB_ID.fullmatch(found[1]) else None
+
+
+def _scales(spec: ModelSpec, it: Judged) -> bool:
+    """Whether autoscaling adds copies of what the container runs."""
+    names = {run.name for run in runs(spec) if run.container == it.placed.path}
+    here = hosting(spec, it.placed.model) if not names else ()
+    return any(
+        scaled.name in names if scaled.component is not None else scaled.variant in here
+        for scaled in scaled_parts(spec)
+    )
+
+
+@warning("IS377", _CONTRACT)
+def engine_listens_where_sagemaker_asks(spec: ModelSpec) -> Iterator[Problem]:
+    """An engine should listen on port 8080 of all addresses, where SageMaker asks `/ping`.
+
+    AWS's images do so unless a variable says otherwise: then the endpoint never comes up.
+    """
+    for it in judged(spec):
+        if family_of(it.running.name) not in ("vllm", "sglang"):
+            continue
+        for what, right in (("port", {_PORT}), ("host", _HOSTS)):
+            said = setting(it.placed, what)
+            if said is not None and said.value not in right:
+                message = (
+                    f"`{said.name}` is {said.value[:60]}, but SageMaker asks on port {_PORT} of all addresses"
+                )
+                yield Problem(said.path, message, "remove it", of_key=True)
