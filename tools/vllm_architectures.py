@@ -27,25 +27,10 @@ _GONE = "_PREVIOUSLY_SUPPORTED_MODELS"
 _DRAFTS = "_SPECULATIVE_DECODING_MODELS"
 # Modules without a decoder of their own, though others import them.
 _ASIDE = frozenset(
-    [
-        "interfaces",
-        "interfaces_base",
-        "utils",
-        "module_mapping",
-        "adapters",
-        "registry",
-        "vision",
-        "clip",
-        "siglip",
-        "siglip2navit",
-        "intern_vit",
-        "idefics2_vision_model",
-        "pixtral",
-        "blip",
-        "fairseq2_llama",
-        "whisper_utils",
-    ]
+    {"interfaces", "interfaces_base", "utils", "module_mapping", "adapters", "registry", "vision"}
 )
+_ASIDE |= {"clip", "siglip", "siglip2navit", "intern_vit", "idefics2_vision_model", "pixtral", "blip"}
+_ASIDE |= {"fairseq2_llama", "whisper_utils"}
 _STATES = frozenset({"IsHybrid", "HasInnerState", "IsAttentionFree", "MambaBase"})
 _OTHER = re.compile(
     r"MambaMixer|GatedDeltaNet|ShortConv\b|LinearAttention|KimiDelta|MambaBase|MambaSpec|Mamba2"
@@ -61,6 +46,7 @@ _ENCODER = re.compile(r"EncoderOnlyAttention|AttentionType\.ENCODER_ONLY")
 _TRANSFORMERS = re.compile(r"ALL_ATTENTION_FUNCTIONS|TransformersForCausalLM")
 _SLIDING = re.compile(r"sliding_window|layer_types|window_size")
 _BLOCKS = re.compile(r"block_configs|no_op")
+_HEADS = frozenset({"num_key_value_heads", "num_kv_heads", "n_head_kv", "head_dim"})
 _IMPORT = re.compile(
     r"^from (?:\.|vllm\.model_executor\.models\.|(?=vllm\.models\.))([\w.]+) import (\([^)]*\)|[^\n]+)", re.M
 )
@@ -76,11 +62,12 @@ def generate() -> Contents:
             tables = dict(_tables(ast.parse(archive.read(_REGISTRY))))
             kinds[_version(wheel.name.split("-")[1])] = dict(_Models(archive).kinds(tables))
             gone |= tables.get(_GONE, {})
-    types = [kept.get("transformers", ""), kept.get("model_types", {})]
+    transformers: str = kept.get("transformers", "")
+    types: dict[str, list[str]] = kept.get("model_types", {})
     for wheel in sorted(BUILD.glob("transformers-*.whl"), key=lambda it: _version(it.name.split("-")[1])):
         with ZipFile(wheel) as archive:
-            types = [wheel.name.split("-")[1], dict(_model_types(archive))]
-    return {TABLE: _render(dict(sorted(kinds.items())), gone, types[0], types[1])}
+            transformers, types = wheel.name.split("-")[1], dict(_model_types(archive))
+    return {TABLE: _render(dict(sorted(kinds.items())), gone, transformers, types)}
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -92,8 +79,8 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _tables(registry: ast.Module) -> Iterator[tuple[str, dict[str, str]]]:
-    """The registry's tables by name: what each architecture is run by, as `module.Class`; the version at which
-    those that are gone were last supported.
+    """The registry's tables by name: what runs each architecture, as `module:Class`; the version that last
+    ran one that is gone.
     """
     for node in registry.body:
         match node:
@@ -101,12 +88,15 @@ def _tables(registry: ast.Module) -> Iterator[tuple[str, dict[str, str]]]:
                 ast.Name(name), _, ast.Dict() as table
             ):
                 entries = zip(table.keys, table.values, strict=True)
-                yield name, {key.value: _joined(it) for key, it in entries if isinstance(key, ast.Constant)}
+                yield (
+                    name,
+                    {str(key.value): _joined(it) for key, it in entries if isinstance(key, ast.Constant)},
+                )
 
 
 def _joined(value: ast.expr) -> str:
     if isinstance(value, ast.Tuple):
-        return ":".join(it.value for it in value.elts if isinstance(it, ast.Constant))
+        return ":".join(str(it.value) for it in value.elts if isinstance(it, ast.Constant))
     return str(value.value) if isinstance(value, ast.Constant) else ""
 
 
@@ -151,7 +141,7 @@ class _Models:
         return "by-config" if _SLIDING.search(text) else "full"
 
     def _reached(self, module: str, name: str) -> tuple[str, set[str]]:
-        """The text of a class and of all that it can reach by name in modules of models; names of the bases."""
+        """The text of a class and of all that it reaches by name in modules of models; names of the bases."""
         seen: set[tuple[str, str]] = set()
         wanted, texts, bases = [(module, name)], [], set[str]()
         while wanted:
@@ -208,11 +198,32 @@ class _Models:
 # ---------------------------------------------------------------- model types
 
 
-def _model_types(archive: ZipFile) -> Iterator[tuple[str, str]]:
-    """The model types that Transformers has built in, each with its class of causal language models, if any."""
+def _model_types(archive: ZipFile) -> Iterator[tuple[str, list[str]]]:
+    """The model types that Transformers has built in: the class of causal language models, if any, and the
+    keys that have a number of their own where a configuration lacks them.
+    """
     configs = _pairs(archive, "configuration_auto", "CONFIG_MAPPING_NAMES")
-    classes = _pairs(archive, "modeling_auto", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES")
-    return ((name, classes.get(name, "")) for name in sorted(configs))
+    models = _pairs(archive, "modeling_auto", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES")
+    classes: dict[str, ast.ClassDef] = {}
+    for path in archive.namelist():
+        if re.fullmatch(r"transformers/models/\w+/configuration_\w+\.py", path):
+            tree = ast.parse(archive.read(path))
+            classes |= {it.name: it for it in tree.body if isinstance(it, ast.ClassDef)}
+    for name in sorted(configs):
+        yield name, [models.get(name, ""), *sorted(set(_numbered(classes, configs[name])))]
+
+
+def _numbered(classes: Mapping[str, ast.ClassDef], name: str) -> Iterator[str]:
+    """The fields of a class, or of its bases, that are numbers unless given."""
+    found = classes.get(name)
+    if found is None:
+        return
+    for node in found.body:
+        match node:
+            case ast.AnnAssign(ast.Name(field), _, ast.Constant(int())) if field in _HEADS:
+                yield field
+    for base in found.bases:
+        yield from _numbered(classes, ast.unparse(base))
 
 
 def _pairs(archive: ZipFile, module: str, table: str) -> dict[str, str]:
@@ -248,7 +259,7 @@ def _render(
     versions: Mapping[tuple[int, ...], Kinds],
     gone: Mapping[str, str],
     transformers: str,
-    types: Mapping[str, str],
+    types: Mapping[str, list[str]],
 ) -> str:
     """The table as JSON with one entry a line; the same bytes on every run."""
     kinds = list(versions.values())

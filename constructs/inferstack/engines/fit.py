@@ -1,0 +1,148 @@
+"""Does a model fit on an instance type: GPUs, memory, tokens, and requests at a context length."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from inferstack.catalog import instances
+from inferstack.catalog.gpus import GpuMemory, gpu_memory
+from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
+from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, kv_heads, token_bytes
+from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
+from inferstack.engines.model_config import LanguageModel
+
+BFLOAT16_SINCE = (8, 0)
+"""The first compute capability that has it."""
+CONCURRENCY_SHARE = 0.7
+"""The share of the requests that fit at which to add a copy: new ones take minutes to start."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What has to fit: requests at once, of so many tokens each, prompt and answer together."""
+
+    context: int | None
+    requests: int
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model fits on an instance type with tensor parallelism over some of its GPUs.
+
+    Memory is in GiB on each GPU, ``copies`` in copies on an instance, one to a group of GPUs. ``tokens`` and
+    ``requests`` are those of one copy; None where they cannot be known, which ``unknown`` explains.
+    """
+
+    host: InstanceType
+    tensor_parallel: int
+    weights: Band
+    overhead: Band
+    cache: Band
+    tokens: Band | None
+    requests: Band | None
+    verdict: str
+    """`yes`, `perhaps` (within the band of what is known) or `no`."""
+    unknown: str | None = None
+
+    @property
+    def copies(self) -> int:
+        """How many copies an instance holds."""
+        return self.host.gpus // self.tensor_parallel
+
+    @property
+    def concurrency_target(self) -> int | None:
+        """Requests at once per copy at which to add another."""
+        return None if self.requests is None else max(1, int(self.requests.least * CONCURRENCY_SHARE))
+
+    @property
+    def host_memory_mib(self) -> int:
+        """The host memory for one copy: its share of the instance, less what the host keeps for itself."""
+        return int(self.host.memory_mib * _USABLE / self.copies)
+
+
+_USABLE = 0.9
+
+
+def fits(model: LanguageModel, serving: Serving, wanted: Wanted) -> Iterator[Fit]:
+    """How the model fits on each instance type with NVIDIA GPUs: with as few of them as it takes."""
+    for name in instances.names():
+        host = instances.find(name)
+        memory = None if host is None else gpu_memory(host)
+        if host is not None and memory is not None:
+            found = fit_on(model, serving, wanted, host, memory)
+            if found is not None:
+                yield found
+
+
+def fit_on(
+    model: LanguageModel, serving: Serving, wanted: Wanted, host: InstanceType, memory: GpuMemory
+) -> Fit | None:
+    """The best fit on a type: the one with the fewest GPUs that holds it, else the likeliest.
+
+    None where no file says how large the weights are, or the type cannot compute with their numbers.
+    """
+    found = [
+        one
+        for degree in _degrees(model, host)
+        if (one := _fit(model, replace(serving, tensor_parallel=degree), wanted, host, memory)) is not None
+    ]
+    ranks = ("yes", "perhaps", "no")
+    return min(found, key=lambda it: (ranks.index(it.verdict), it.tensor_parallel), default=None)
+
+
+def _degrees(model: LanguageModel, host: InstanceType) -> Iterator[int]:
+    """By how many GPUs the model can be divided on the type, so that none is left over."""
+    heads = kv_heads(model)
+    for degree in range(1, host.gpus + 1):
+        divides_heads = model.heads is None or not model.heads % degree
+        divides_kept = isinstance(heads, Unknown) or not heads % degree or not degree % heads
+        if not host.gpus % degree and divides_heads and divides_kept:
+            yield degree
+
+
+def _fit(
+    model: LanguageModel, serving: Serving, wanted: Wanted, host: InstanceType, memory: GpuMemory
+) -> Fit | None:
+    on_each = weights(model, serving)
+    cache = room_for_cache(model, serving, memory)
+    if on_each is None or cache is None:
+        return None
+    of_token = token_bytes(model, serving)
+    context = wanted.context or model.context
+    tokens = requests = None
+    unknown = of_token.why if isinstance(of_token, Unknown) else None
+    if isinstance(of_token, int) and of_token:
+        tokens = Band(_tokens(cache.least, of_token), _tokens(cache.most, of_token))
+        if context is not None:
+            requests = Band(tokens.least / context, tokens.most / context)
+    return Fit(
+        host=host,
+        tensor_parallel=serving.tensor_parallel,
+        weights=on_each,
+        overhead=overhead(serving),
+        cache=cache,
+        tokens=tokens,
+        requests=requests,
+        verdict=_verdict(cache, requests, wanted),
+        unknown=unknown,
+    )
+
+
+def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:
+    least = requests.least - wanted.requests if requests is not None else cache.least
+    most = requests.most - wanted.requests if requests is not None else cache.most
+    if (most <= 0 and most != 0) or cache.most <= 0:
+        return "no"
+    # With a cache of unknown form, room is no more than a sign.
+    return "yes" if requests is not None and least >= 0 and cache.least > 0 else "perhaps"
+
+
+def _tokens(gib: float, of_token: int) -> int:
+    """The tokens in whole blocks."""
+    return max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK
+
+
+def computes(model: LanguageModel, serving: Serving, host: InstanceType) -> bool:
+    """Whether the GPU has the type of number that the model is served in."""
+    dtype = serving.dtype if serving.dtype != "auto" else model.dtype
+    capability = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
+    return dtype not in ("bfloat16", "bf16") or capability is None or capability >= BFLOAT16_SINCE
