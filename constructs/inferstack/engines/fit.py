@@ -1,6 +1,7 @@
 """Does a model fit on an instance type: GPUs, memory, tokens, and requests at a context length."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 
 import msgspec
 from msgspec.structs import replace
@@ -12,10 +13,8 @@ from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, kv_heads, token
 from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
 from inferstack.engines.model_config import LanguageModel
 
-BFLOAT16_SINCE = (8, 0)
-"""The first compute capability that has it."""
-CONCURRENCY_SHARE = 0.7
-"""The share of the requests that fit at which to add a copy: new ones take minutes to start."""
+_BFLOAT16_SINCE = (8, 0)
+_VERDICTS = ("yes", "perhaps", "no")
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -26,10 +25,10 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
-    """How a model fits on an instance type with tensor parallelism over some of its GPUs.
+    """How a model fits on an instance type, divided over some of its GPUs.
 
-    Memory is in GiB on each GPU, ``copies`` in copies on an instance, one to a group of GPUs. ``tokens`` and
-    ``requests`` are those of one copy; None where they cannot be known, which ``unknown`` explains.
+    Memory is in GiB on each GPU, ``copies`` are those of one instance. ``tokens`` and ``requests`` are those
+    of one copy; None where they cannot be known, which ``unknown`` explains.
     """
 
     host: InstanceType
@@ -40,7 +39,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     tokens: Band | None
     requests: Band | None
     verdict: str
-    """`yes`, `perhaps` (within the band of what is known) or `no`."""
+    """`yes`, `perhaps` (within the bands of what is known) or `no`."""
     unknown: str | None = None
 
     @property
@@ -50,16 +49,21 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def concurrency_target(self) -> int | None:
-        """Requests at once per copy at which to add another."""
-        return None if self.requests is None else max(1, int(self.requests.least * CONCURRENCY_SHARE))
+        """Requests at once per copy at which to add another; None where it is not known how many fit."""
+        if self.requests is None or self.requests.least < 1:
+            return None
+        return max(1, int(self.requests.least * _CONCURRENCY_SHARE))
 
     @property
     def host_memory_mib(self) -> int:
-        """The host memory for one copy: its share of the instance, less what the host keeps for itself."""
-        return int(self.host.memory_mib * _USABLE / self.copies)
+        """The share of the host's memory that a copy can have."""
+        return int(self.host.memory_mib * _USABLE_MEMORY) // self.copies
 
 
-_USABLE = 0.9
+# New copies take minutes to start, so one is added before the cache is full.
+_CONCURRENCY_SHARE = 0.7
+# The host, the agent and the container runtime keep some for themselves.
+_USABLE_MEMORY = 0.9
 
 
 def fits(model: LanguageModel, serving: Serving, wanted: Wanted) -> Iterator[Fit]:
@@ -67,7 +71,7 @@ def fits(model: LanguageModel, serving: Serving, wanted: Wanted) -> Iterator[Fit
     for name in instances.names():
         host = instances.find(name)
         memory = None if host is None else gpu_memory(host)
-        if host is not None and memory is not None:
+        if host is not None and memory is not None and _computes(serving, host):
             found = fit_on(model, serving, wanted, host, memory)
             if found is not None:
                 yield found
@@ -78,15 +82,26 @@ def fit_on(
 ) -> Fit | None:
     """The best fit on a type: the one with the fewest GPUs that holds it, else the likeliest.
 
-    None where no file says how large the weights are, or the type cannot compute with their numbers.
+    None where no file says how large the weights are, or no number of its GPUs divides the model.
     """
     found = [
         one
         for degree in _degrees(model, host)
         if (one := _fit(model, replace(serving, tensor_parallel=degree), wanted, host, memory)) is not None
     ]
-    ranks = ("yes", "perhaps", "no")
-    return min(found, key=lambda it: (ranks.index(it.verdict), it.tensor_parallel), default=None)
+    return min(found, key=lambda it: (_VERDICTS.index(it.verdict), it.tensor_parallel), default=None)
+
+
+def ranked(found: Iterable[Fit], per_hour: Callable[[str], Decimal | None]) -> list[Fit]:
+    """Those that hold the model first, then by the price of a copy, or without prices by what they have."""
+
+    def key(it: Fit) -> tuple[int, bool, Decimal, int, int]:
+        price = per_hour(it.host.name)
+        of_copy = Decimal(0) if price is None else price / it.copies
+        size = it.host.gpus * it.host.gpu_memory_mib_each
+        return _VERDICTS.index(it.verdict), price is None, of_copy, size, it.host.memory_mib
+
+    return sorted(found, key=key)
 
 
 def _degrees(model: LanguageModel, host: InstanceType) -> Iterator[int]:
@@ -128,12 +143,10 @@ def _fit(
 
 
 def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:
-    least = requests.least - wanted.requests if requests is not None else cache.least
-    most = requests.most - wanted.requests if requests is not None else cache.most
-    if (most <= 0 and most != 0) or cache.most <= 0:
+    if cache.most <= 0 or (requests is not None and requests.most < wanted.requests):
         return "no"
-    # With a cache of unknown form, room is no more than a sign.
-    return "yes" if requests is not None and least >= 0 and cache.least > 0 else "perhaps"
+    # Room for a cache of unknown form is no more than a sign.
+    return "yes" if requests is not None and requests.least >= wanted.requests else "perhaps"
 
 
 def _tokens(gib: float, of_token: int) -> int:
@@ -141,8 +154,7 @@ def _tokens(gib: float, of_token: int) -> int:
     return max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK
 
 
-def computes(model: LanguageModel, serving: Serving, host: InstanceType) -> bool:
-    """Whether the GPU has the type of number that the model is served in."""
-    dtype = serving.dtype if serving.dtype != "auto" else model.dtype
+def _computes(serving: Serving, host: InstanceType) -> bool:
+    """Whether the GPU has the type of number that is asked for. With `auto`, engines choose one that it has."""
     capability = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
-    return dtype not in ("bfloat16", "bf16") or capability is None or capability >= BFLOAT16_SINCE
+    return serving.dtype not in ("bfloat16", "bf16") or capability is None or capability >= _BFLOAT16_SINCE

@@ -17,7 +17,7 @@ from inferstack.problems.file_codes import UNREADABLE_MODEL
 from inferstack.source.other_files import read_text
 
 CONFIG, INDEX, TOKENIZER = "config.json", "model.safetensors.index.json", "tokenizer_config.json"
-ADAPTER = "adapter_config.json"
+ADAPTER, QUANTIZATION = "adapter_config.json", "hf_quant_config.json"
 """The files that are read, if they are there."""
 WIDTHS = {
     **dict.fromkeys(("float32", "fp32", "float"), 4),
@@ -91,9 +91,13 @@ def read_model(path: Path) -> LanguageModel:
     if not _is(path, Path.is_dir):
         return model_of(_object(path), {}, {}, file=path.as_posix())
     config = _object(path / CONFIG)
-    index, tokenizer = (
-        _object(path / name) if _is(path / name, Path.exists) else {} for name in (INDEX, TOKENIZER)
+    index, tokenizer, quantization = (
+        _object(path / name) if _is(path / name, Path.exists) else {}
+        for name in (INDEX, TOKENIZER, QUANTIZATION)
     )
+    # As vLLM does with what NVIDIA publishes.
+    if quantization and "quantization_config" not in config:
+        config = {**config, "quantization_config": quantization}
     return model_of(config, index, tokenizer, file=(path / CONFIG).as_posix())
 
 
@@ -301,7 +305,6 @@ _OTHER_FORMS = (
     "rswa_window",
     "layers_block_type",
     "attn_layer_period",
-    "attn_type_list",
     "global_attn_every_n_layers",
     "dual_chunk_attention_config",
 )
@@ -314,6 +317,10 @@ def _other_forms(text: Config) -> Iterator[str]:
     types = text.get("layer_types")
     if types is not None and set(_texts(types)) != {"full_attention"}:
         yield "layer_types"
+    # Of which 1 is plain attention.
+    kinds = text.get("attn_type_list")
+    if isinstance(kinds, list) and any(it != 1 for it in kinds):
+        yield "attn_type_list"
     yield from (key for key in _OTHER_FORMS if text.get(key))
     yield from _begun(text.keys())
     # Keys and values of different sizes; with latent attention, neither is kept.
