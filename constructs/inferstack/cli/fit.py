@@ -108,8 +108,9 @@ def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, S
         yield model.name, model, Serving(version=version, **asked)
         return
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
-    for placed, model in described_models(loaded.spec, loaded.document, options.model_config):
-        serving = Described(placed, model).serving(1)
+    for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
+        described = Described(placed, it)
+        serving, model = described.serving(1), replace(it, context=described.longest)
         if serving is None:
             tell(printable(f"{dotted(placed.path)}: judged as vLLM {version} with its defaults serves it"))
             serving = Serving(version=version)

@@ -155,6 +155,6 @@ def _tokens(gib: float, of_token: int) -> int:
 
 
 def _computes(serving: Serving, host: InstanceType) -> bool:
-    """Whether the GPU has the type of number that is asked for. With `auto`, engines choose one that it has."""
+    """Whether the GPU has the numbers that are asked for; with `auto`, engines choose some that it has."""
     capability = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
     return serving.dtype not in ("bfloat16", "bf16") or capability is None or capability >= _BFLOAT16_SINCE

@@ -88,6 +88,12 @@ class Described(msgspec.Struct, frozen=True):
         return float(text) if re.fullmatch(r"(0?\.[0-9]{1,6})|1(\.0*)?", text) else None
 
     @property
+    def longest(self) -> int | None:
+        """The longest sequence that is served; None if a variable says something else than a number."""
+        written = self.text("max_model_len")
+        return self.model.context if written is None else self.number("max_model_len")
+
+    @property
     def hosts(self) -> Iterator[tuple[InstanceType, int]]:
         """The instance types whose GPUs are known, with the number of GPUs that the container sees."""
         runs = runs_of(self.placed.spec, self.placed.path)
@@ -285,7 +291,7 @@ def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -
         return Problem(
             at, f"{message} beside the KV cache", _more_gpus(described, serving.tensor_parallel, visible)
         )
-    of_token, longest = token_bytes(model, serving), _longest(described)
+    of_token, longest = token_bytes(model, serving), described.longest
     if isinstance(of_token, Unknown) or not of_token or longest is None:
         return None
     tokens = int(room.most * GIB) // (of_token * BLOCK) * BLOCK
@@ -294,12 +300,6 @@ def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -
     message = f"the KV cache on {host.name} holds {tokens} tokens at most, but a request may have {longest}"
     fix = f'write `{described.variable("max_model_len")}: "{tokens}"` or less, or use more GPUs'
     return Problem(at, message, fix)
-
-
-def _longest(described: Described) -> int | None:
-    """The longest sequence that is served; None if a variable says something else than a number."""
-    written = described.text("max_model_len")
-    return described.model.context if written is None else described.number("max_model_len")
 
 
 def _more_gpus(described: Described, degree: int, visible: int) -> str:
