@@ -23,6 +23,7 @@ TABLE = PACKAGE / "engines" / "data" / "vllm-architectures.json"
 BUILD = ROOT / "build"
 _MODELS = "vllm/model_executor/models"
 _REGISTRY = f"{_MODELS}/registry.py"
+_CONFIGS = "vllm/transformers_utils/config.py"
 _GONE = "_PREVIOUSLY_SUPPORTED_MODELS"
 _DRAFTS = "_SPECULATIVE_DECODING_MODELS"
 # Modules without a decoder of their own, though others import them.
@@ -57,17 +58,19 @@ def generate() -> Contents:
     kept = json.loads(TABLE.read_text("utf-8")) if TABLE.is_file() else {}
     kinds = {_version(it): _at(kept, at) for at, it in enumerate(kept.get("versions", ()))}
     gone: dict[str, str] = dict(kept.get("no_longer", {}))
+    own = set(kept.get("own_types", ()))
     for wheel in sorted(BUILD.glob("vllm-*.whl")):
         with ZipFile(wheel) as archive:
             tables = dict(_tables(ast.parse(archive.read(_REGISTRY))))
             kinds[_version(wheel.name.split("-")[1])] = dict(_Models(archive).kinds(tables))
             gone |= tables.get(_GONE, {})
+            own |= set(_own_types(ast.parse(archive.read(_CONFIGS))))
     transformers: str = kept.get("transformers", "")
     types: dict[str, list[str]] = kept.get("model_types", {})
     for wheel in sorted(BUILD.glob("transformers-*.whl"), key=lambda it: _version(it.name.split("-")[1])):
         with ZipFile(wheel) as archive:
             transformers, types = wheel.name.split("-")[1], dict(_model_types(archive))
-    return {TABLE: _render(dict(sorted(kinds.items())), gone, transformers, types)}
+    return {TABLE: _render(dict(sorted(kinds.items())), gone, own, transformers, types)}
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -198,6 +201,16 @@ class _Models:
 # ---------------------------------------------------------------- model types
 
 
+def _own_types(configs: ast.Module) -> Iterator[str]:
+    """The model types of which vLLM has the configuration itself."""
+    for node in configs.body:
+        match node:
+            case ast.AnnAssign(ast.Name("_CONFIG_REGISTRY"), _, ast.Call(keywords=keywords)):
+                yield from (it.arg for it in keywords if it.arg is not None)
+            case ast.AnnAssign(ast.Name("_CONFIG_REGISTRY"), _, ast.Dict(keys=keys)):
+                yield from (str(it.value) for it in keys if isinstance(it, ast.Constant))
+
+
 def _model_types(archive: ZipFile) -> Iterator[tuple[str, list[str]]]:
     """The model types that Transformers has built in: the class of causal language models, if any, and the
     keys that have a number of their own where a configuration lacks them.
@@ -258,6 +271,7 @@ def _at(table: Mapping[str, Mapping[str, list[list[str | int]]]], at: int) -> Ki
 def _render(
     versions: Mapping[tuple[int, ...], Kinds],
     gone: Mapping[str, str],
+    own: set[str],
     transformers: str,
     types: Mapping[str, list[str]],
 ) -> str:
@@ -269,6 +283,7 @@ def _render(
         "versions": json.dumps([".".join(map(str, it)) for it in versions]),
         "architectures": _lines(architectures),
         "no_longer": _lines(dict(sorted(gone.items()))),
+        "own_types": json.dumps(sorted(own)),
         "transformers": json.dumps(transformers),
         "model_types": _lines(types),
     }

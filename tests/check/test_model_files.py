@@ -212,6 +212,7 @@ def test_a_rule_finds_its_mistake_and_not_its_neighbor(request, wrong, message, 
         {"config": {"layer_types": ["full_attention", "linear_attention"], "max_position_embeddings": 10**6}},
         {"config": {"architectures": ["Olmo3ForCausalLM"], "model_type": "olmo3"}},
         {"config": {"architectures": ["OursForCausalLM"], "auto_map": {}}},
+        {"config": {"architectures": ["DeepseekV3ForCausalLM"], "auto_map": {}, "model_type": "kimi_k2"}},
     ],
     ids=str,
 )

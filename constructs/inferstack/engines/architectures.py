@@ -13,6 +13,7 @@ class _Table(msgspec.Struct, frozen=True):
     versions: tuple[str, ...]
     architectures: Mapping[str, tuple[tuple[str, int, int], ...]]
     no_longer: Mapping[str, str]
+    own_types: frozenset[str]
     transformers: str
     model_types: Mapping[str, tuple[str, ...]]
 
@@ -66,6 +67,11 @@ def text_class(model_type: str | None) -> str | None:
 def is_built_in(model_type: str) -> bool:
     """Whether Transformers knows a type of model without code of the model's repository."""
     return model_type in _table().model_types
+
+
+def is_configured(model_type: str) -> bool:
+    """Whether Transformers or any version of vLLM reads the configuration of a type without such code."""
+    return is_built_in(model_type) or model_type in _table().own_types
 
 
 def has_number_of_its_own(model_type: str | None, *keys: str) -> bool:

@@ -12,7 +12,7 @@ from inferstack.catalog import instances
 from inferstack.catalog.gpus import gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, InstanceType
 from inferstack.engines import tables
-from inferstack.engines.architectures import Run, is_built_in, run_of
+from inferstack.engines.architectures import Run, is_built_in, is_configured, run_of
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, token_bytes
 from inferstack.engines.memory import GIB, overhead, requested, room_for_cache, weights
@@ -191,7 +191,7 @@ def code_of_the_model_is_trusted(described: Described) -> Iterator[Problem]:
     """
     model = described.model
     trusted = described.text("trust_remote_code")
-    if described.vllm is None or not model.has_own_code or is_built_in(model.model_type or ""):
+    if described.vllm is None or not model.has_own_code or is_configured(model.model_type or ""):
         return
     if trusted is None or trusted.lower() == "false":
         message = f"`auto_map` in config.json names code of the model: `{model.model_type}` is not built in"
