@@ -28,6 +28,12 @@ OTHERS = {
     "Qwen1.5-72B": _config("Qwen2ForCausalLM", 80, 64),
     "Qwen-72B": _config("QWenLMHeadModel", 80, 64),
     "Qwen2.5-VL-72B": _config("Qwen2_5_VLForConditionalGeneration", 80, 64, num_key_value_heads=8),
+    "DeepSeek-R1-Distill-Qwen-14B": _config("Qwen2ForCausalLM", 48, 40, num_key_value_heads=8),
+    "deepseek-coder-6.7b": _config("LlamaForCausalLM", 32, 32),
+    "mpt-30b": _config("MPTForCausalLM", 48, 56, num_key_value_heads=None, attn_config={"kv_n_heads": 56}),
+    "Llama-2-70B-AWQ": _config(
+        "LlamaForCausalLM", 80, 64, num_key_value_heads=8, quantization_config={"quant_method": "awq"}
+    ),
     "internlm-20b": _config("InternLMForCausalLM", 60, 40),
     "llama3_1_405b_fp8": {
         **_config("LlamaForCausalLM", 126, 128, num_key_value_heads=8),
