@@ -46,6 +46,11 @@ TABLE = {
         "tools.engine_tables:generate",
         is_usual=False,
     ),
+    "architectures": Maker(
+        "the models that each version of vLLM runs, from wheels in build/",
+        "tools.vllm_architectures:generate",
+        is_usual=False,
+    ),
     "triton": Maker("the schema of Triton's models", "tools.triton_schema:generate"),
     "catalog": Maker("the data of the catalog", "tools.catalog_data:generate"),
     "schema": Maker("the JSON Schemas of specs and reviews, and docs/spec.md", "tools.schemas:generate"),

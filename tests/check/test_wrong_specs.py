@@ -11,6 +11,7 @@ from inferstack.check.every_code import every_code
 from inferstack.check.lock import LOCK_CODES
 from inferstack.check.rules import RULES
 from inferstack.check.rules.company import COMPANY
+from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.check.rules.objective import MEASURED
 from inferstack.problems import Problem
 from inferstack.problems.file_codes import COMPARISON_CODES
@@ -26,9 +27,10 @@ NOT_IN_A_TEXT = {
     *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021", "IS027", "IS031"),
     *("IS037", "IS040", "IS044", "IS045", "IS056", "IS064", "IS070", "IS071", "IS072", "IS073", "IS074"),
     *("IS077", "IS080", "IS081", "IS084", "IS094", "IS095", "IS096", "IS111", "IS112", "IS113", "IS114"),
-    *("IS036", "IS049", "IS116", "IS117", "IS192", "IS208", "IS209", "IS218", "IS895"),
+    *("IS036", "IS049", "IS355", "IS116", "IS117", "IS192", "IS208", "IS209", "IS218", "IS895"),
     *LOCK_CODES,
     *MEASURED,
+    *OF_MODELS,
     *COMPANY,
     *UPDATE_RULES,
     *COMPARISON_CODES,

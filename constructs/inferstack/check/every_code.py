@@ -14,6 +14,7 @@ from inferstack.check.lock import LOCK_CODES
 from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
 from inferstack.check.rules import RULES
 from inferstack.check.rules.company import COMPANY
+from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.check.rules.objective import MEASURED
 from inferstack.check.rules.stack import TEMPLATE_CODES
 from inferstack.check.structure import STRUCTURE_CODES
@@ -45,7 +46,16 @@ def every_entry() -> Iterator[Code]:
     of_files = (FILE_CODES, LOCK_CODES)
     of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, ELSEWHERE_CODES, TEMPLATE_CODES, RULES)
     of_deployments = (UPDATE_RULES, COMPARISON_CODES)
-    for table in (*of_files, *of_specs, MEASURED, COMPANY, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
+    for table in (
+        *of_files,
+        *of_specs,
+        MEASURED,
+        OF_MODELS,
+        COMPANY,
+        TRITON_RULES,
+        ARCHIVE_CODES,
+        *of_deployments,
+    ):
         yield from table.values()
 
 

@@ -110,23 +110,31 @@ class CheckedFile(msgspec.Struct, frozen=True):
 
 
 def check_files(
-    files: Iterable[Path], *, stage: str | None = None, region: str | None = None
+    files: Iterable[Path],
+    *,
+    stage: str | None = None,
+    region: str | None = None,
+    model_config: Path | None = None,
 ) -> list[Problem]:
     """Everything wrong with some spec files, each on its own and all of them together.
 
     Without a stage, a file is checked as it stands and at each of its stages, and names are compared between
     all of them.
     """
-    checked = [checked_file(file, stage=stage, region=region) for file in files]
+    checked = [checked_file(it, stage=stage, region=region, model_config=model_config) for it in files]
     problems = [problem for one in checked for problem in one.problems]
     problems += names_that_clash(taken for one in checked for taken in one.taken)
     return list(in_file_order(problems))
 
 
-def checked_file(file: Path, *, stage: str | None = None, region: str | None = None) -> CheckedFile:
+def checked_file(
+    file: Path, *, stage: str | None = None, region: str | None = None, model_config: Path | None = None
+) -> CheckedFile:
     """Checks one file of several."""
     try:
-        specs, problems = check_document(read_spec(file), stage=stage, region=region)
+        specs, problems = check_document(
+            read_spec(file), stage=stage, region=region, model_config=model_config
+        )
     except SpecError as error:
         return CheckedFile(error.problems)
     return CheckedFile(tuple(problems), tuple(map(taken_names, specs)))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from inferstack.check.every_code import every_code
 from inferstack.check.references import REFERENCE_CODES
 from inferstack.check.rules.base import RULES
+from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.check.rules.objective import MEASURED
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity
@@ -14,7 +15,7 @@ from inferstack.triton.rules import RULES as TRITON_RULES
 from inferstack.updates import UPDATE_RULES
 
 _OF_SPECS: tuple[Mapping[str, Code], ...] = (
-    *(RULES, MEASURED, TRITON_RULES),
+    *(RULES, MEASURED, OF_MODELS, TRITON_RULES),
     *(UPDATE_RULES, REFERENCE_CODES, FILE_CODES),
 )
 """The tables with warnings that a spec can cause."""

@@ -18,6 +18,7 @@ from inferstack.check.incomplete import problems_beside
 from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import AS_WRITTEN, NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
 from inferstack.check.lock.pins import with_pins_applied
+from inferstack.check.model_files import model_problems
 from inferstack.check.objective_files import objective_problems, with_traffic
 from inferstack.check.project_file import company_problems, read_spec, unfit_defaults, without_defaults
 from inferstack.check.references import (
@@ -132,13 +133,17 @@ def _named(document: Document) -> Document:
 
 @few_suggestions()
 def check_document(
-    document: Document, *, stage: str | None = None, region: str | None = None
+    document: Document,
+    *,
+    stage: str | None = None,
+    region: str | None = None,
+    model_config: Path | None = None,
 ) -> tuple[list[LoadedSpec], list[Problem]]:
     """The specs of a document, at one stage or at each that can be deployed, and everything wrong with them.
 
     A problem that several stages share is reported once. If it stands outside of `stages`, such as in a file
     of a model, and not all stages have it, it names those that have it. ``region`` is used if the spec names
-    none.
+    none, ``model_config`` by the containers of language models that name none.
     """
     specs: list[LoadedSpec] = []
     found: dict[Problem, tuple[Problem, list[str | None]]] = {}
@@ -146,7 +151,7 @@ def check_document(
     stages = (stage,) if stage is not None else deployable_stages(document, lock.lock)
     for each_stage in stages:
         try:
-            specs.append(_load(at_stage(document, each_stage), each_stage, region, lock))
+            specs.append(_load(at_stage(document, each_stage), each_stage, region, lock, model_config))
             problems: Iterable[Problem] = specs[-1].warnings
         except SpecError as error:
             problems = error.problems
@@ -176,7 +181,13 @@ def deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None
     return names if names and only else (None, *names)
 
 
-def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
+def _load(
+    staged: Document,
+    stage: str | None,
+    region: str | None,
+    lock: FoundLock,
+    model_config: Path | None = None,
+) -> LoadedSpec:
     staged = with_lists(staged)
     typed = _typed(staged, lock)
     if unfit := [*unfit_defaults(typed, staged)]:
@@ -187,7 +198,8 @@ def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLo
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)
     beside = (*applied.problems, *pinned.problems, *of_traffic)
-    loaded = ruled(LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded), beside)
+    unruled = LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded)
+    loaded = ruled(unruled, beside, model_config)
     return replace(loaded, spec=spec if lock.ignored else applied.spec)
 
 
@@ -232,8 +244,9 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 
 
-def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
-    """The spec with the warnings of its rules. ``beside`` are problems found earlier.
+def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = (), model_config: Path | None = None) -> LoadedSpec:
+    """The spec with the warnings of its rules. ``beside`` are problems found earlier, ``model_config`` is for
+    containers of language models that name none.
 
     Raises:
         SpecError: when it breaks a rule, or there is an error among those found earlier.
@@ -241,7 +254,8 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
     of_spec = (*rule_problems(spec, document), *objective_problems(spec, document))
-    problems = [*of_triton, *of_spec, *company_problems(spec, document), *beside]
+    of_models = model_problems(spec, document, model_config)
+    problems = [*of_triton, *of_spec, *of_models, *company_problems(spec, document), *beside]
     if LITERAL_PLACEHOLDER not in spec.ignored_codes:
         reported = {problem.path for problem in problems}
         problems.extend(it for it in literal_placeholders(document) if it.path not in reported)

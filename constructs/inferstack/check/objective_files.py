@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from inferstack.check.files_beside import file_beside
 from inferstack.check.rules.objective import MEASURED, Compared, Priced
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.endpoint.of_spec import instance_counts
@@ -122,25 +123,7 @@ def _priced(spec: ModelSpec) -> Priced | None:
 
 
 def _read(name: str, read: Callable[[Path], T], document: Document, key: str, code: str) -> T:
-    path = Path(document.file).parent / name
-    if not _is_near(path, document):
-        message, fix = "the file is outside of the project", "put it into the project, next to the spec"
-        raise SpecError([document.problem(("objective", key), code, message, fix)])
-    return read(path)
-
-
-def _is_near(path: Path, document: Document) -> bool:
-    """Whether a file is below the working directory or the spec's folder.
-
-    Nothing of any other is shown: a pull request may name whatever lies on the machine that checks it.
-    """
-    try:
-        here, real = Path.cwd(), path.resolve()
-        is_project = here != Path(here.anchor)
-        beside = Path(document.file).parent.resolve()
-        return (is_project and real.is_relative_to(here)) or real.is_relative_to(beside)
-    except (OSError, RuntimeError, ValueError):
-        return False
+    return read(file_beside(name, document, ("objective", key), code))
 
 
 def _compared(spec: ModelSpec, document: Document) -> Compared | None:

@@ -26,6 +26,8 @@ _COMMANDS = {
     "package": "pack model archives",
     "prices": "write AWS's prices into a file",
     "size": "count instances for an objective",
+    "fit": "find instance types that hold a language model",
+    "describe-model": "write the small files that describe a model",
     "share": "compare a shared fleet with separate endpoints",
     "recommend": "measure models on SageMaker",
     "pin": "pin versions of the model registry",
@@ -94,7 +96,7 @@ def parser_of(
         )
         # No other command is imported: each needs libraries of its own, such as NumPy.
         if name in words:
-            command = import_module(f"inferstack.cli.{name}")
+            command = import_module(f"inferstack.cli.{name.replace('-', '_')}")
             made.description = command.run.__doc__
             made.set_defaults(run=command.run)
             command.add_arguments(made)

@@ -21,6 +21,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_paths(command)
     command.add_argument("--stage", help="choose this stage of every spec; without it all stages are checked")
     add_region(command)
+    described = "check containers of language models that name no `model_config` with this one"
+    command.add_argument("--model-config", metavar="PATH", type=Path, help=described)
     command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     against = "also report what deploying would do to this template's stack, or to the stacks of a folder"
     command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
@@ -41,7 +43,9 @@ def run(options: argparse.Namespace) -> int:
     files, problems = files_of(specs)
     if options.fix:
         _fix(files, options, write=True)
-    problems += check_files(files, stage=options.stage, region=options.region)
+    problems += check_files(
+        files, stage=options.stage, region=options.region, model_config=options.model_config
+    )
     updates: list[str] = []
     count = len(files)
     if options.against is not None:

@@ -6,5 +6,13 @@
     arguments  the command line, or the settings, that a container makes from its environment
     settings   what a container sets, and each engine's name for the same thing
 
-``data`` has one table for each engine, which ``python -m tools.generate engines`` makes from its releases.
+    model_config   what the files of a model say of it
+    describing     the small files that say it, from the folder of a whole model
+    architectures  which models each version of vLLM runs
+    kv_cache       the bytes of a token in the KV cache, where they can be known
+    memory         what else takes memory of a GPU: weights, and a band for the rest
+    fit            which instance types hold a model, and how many requests
+
+``data`` has one table for each engine, which ``python -m tools.generate engines`` makes from its releases;
+``python -m tools.generate architectures`` makes that of the models.
 """

@@ -37,6 +37,9 @@ def form(pattern: str | None = None, *, min_length: int | None = None, max_lengt
     return Meta(extra_json_schema={word: value for word, value in words.items() if value is not None})
 
 
+# The name of a file: relative to the spec, so that it is the same on every machine.
+FileBeside = Annotated[str, form(min_length=1)]
+
 # CloudWatch's simple statistics, percentiles and trimmed statistics. AWS's own enum has only the simple ones.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
 Statistic = Annotated[str, form(STATISTIC)]

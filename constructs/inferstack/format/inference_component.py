@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from inferstack.catalog.resource_types import COMPONENT_TYPE
 from inferstack.format.autoscaling import Autoscaling
-from inferstack.format.base import Block, Items, Number, Tags
+from inferstack.format.base import Block, FileBeside, Items, Number, Tags
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.model import FrameworkImage, Triton
 
@@ -47,6 +47,10 @@ class ComponentContainer(Block):
     """Metrics that the container itself serves."""
     triton: Triton | None = None
     """For a Triton image: the model repository in the archive at `artifact_url`."""
+    model_config: FileBeside | None = None
+    """A language model's own `config.json`, or a folder that also has the index of its weights, to check the
+    endpoint with: see `inferstack describe-model`. For an adapter, the folder of its `adapter_config.json`.
+    Nothing of it is deployed."""
 
 
 class ComputeResourceRequirements(Block):

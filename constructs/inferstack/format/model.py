@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, Items, Tags, form
+from inferstack.format.base import Block, FileBeside, Items, Tags, form
 
 # ---------------------------------------------------------------- Triton model repositories
 
@@ -199,6 +199,10 @@ class Container(Block):
     """For an image in a private registry outside Amazon ECR."""
     multi_model_config: MultiModelConfig | None = None
     """How a multi-model container caches its models."""
+    model_config: FileBeside | None = None
+    """A language model's own `config.json`, or a folder that also has the index of its weights, to check the
+    endpoint with: see `inferstack describe-model`. For an adapter, the folder of its `adapter_config.json`.
+    Nothing of it is deployed."""
 
 
 class PipelineContainer(Container):

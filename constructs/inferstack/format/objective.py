@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from inferstack.format.base import Block, form
+from inferstack.format.base import Block, FileBeside, form
 
 Percentile = Annotated[str, form(r"^P[0-9]{1,2}(\.[0-9]+)?$")]
 # Far beyond any endpoint: they keep the numbers that follow from them readable.
@@ -12,8 +12,6 @@ Rate = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_0
 Milliseconds = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 3_600_000})]
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
 Money = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1_000_000_000})]
-# The name of a file: relative to the spec, so that it is the same on every machine.
-FileBeside = Annotated[str, form(min_length=1)]
 
 
 class LatencyLimit(Block):

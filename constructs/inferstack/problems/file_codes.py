@@ -71,6 +71,7 @@ NOT_EDITABLE = _error(
     "A value of the spec cannot be changed by a command without changing more than it should, such as text "
     "that an alias repeats.",
 )
+UNREADABLE_MODEL = _error("IS355", "A file that describes a model cannot be read, or has another form.")
 UNREADABLE_TRAFFIC = _error("IS072", "The traffic file cannot be read, or some of it cannot be used.")
 OTHER_TRAFFIC = _error("IS073", "The traffic file and the specs do not name the same models.")
 NOT_ENOUGH_FOR_A_JOB = _error(

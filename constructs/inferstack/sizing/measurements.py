@@ -25,7 +25,8 @@ import msgspec
 from inferstack.problems import MOST_SHOWN, FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
 from inferstack.problems.words import did_you_mean, listed
-from inferstack.sizing.data_files import counted, other_separator, read_text, shown, wrong_form
+from inferstack.sizing.data_files import counted, other_separator, shown, wrong_form
+from inferstack.source.other_files import read_text
 
 _MS_A_MINUTE = 60_000
 # Within a fifth of what they can send at most, users do nothing but wait.

@@ -14,7 +14,7 @@ from msgspec import Meta
 from inferstack.endpoint.cost import NO_PRICES, Prices
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_PRICES
-from inferstack.sizing.data_files import read_text
+from inferstack.source.other_files import read_text
 
 PRICE_FILE = "inferstack-prices.json"
 """The price file, in the working directory unless a command names another one."""

@@ -24,8 +24,9 @@ from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import OTHER_TRAFFIC
 from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.cloudwatch_export import points_of_export
-from inferstack.sizing.data_files import counted, other_separator, read_text, shown
+from inferstack.sizing.data_files import counted, other_separator, shown
 from inferstack.sizing.traffic_points import MINUTE, Points
+from inferstack.source.other_files import read_text
 
 _WANTED = "a CSV file, or an export of CloudWatch's"
 _TIMES = ("time", "minute")

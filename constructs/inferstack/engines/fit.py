@@ -1,0 +1,160 @@
+"""Does a model fit on an instance type: GPUs, memory, tokens, and requests at a context length."""
+
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+
+import msgspec
+from msgspec.structs import replace
+
+from inferstack.catalog import instances
+from inferstack.catalog.gpus import GpuMemory, gpu_memory
+from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
+from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, kv_heads, token_bytes
+from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
+from inferstack.engines.model_config import LanguageModel
+
+_BFLOAT16_SINCE = (8, 0)
+_VERDICTS = ("yes", "perhaps", "no")
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What has to fit: requests at once, of so many tokens each, prompt and answer together."""
+
+    context: int | None
+    requests: int
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model fits on an instance type, divided over some of its GPUs.
+
+    Memory is in GiB on each GPU, ``copies`` are those of one instance. ``tokens`` and ``requests`` are those
+    of one copy; None where they cannot be known, which ``unknown`` explains.
+    """
+
+    host: InstanceType
+    tensor_parallel: int
+    weights: Band
+    overhead: Band
+    cache: Band
+    tokens: Band | None
+    requests: Band | None
+    verdict: str
+    """`yes`, `perhaps` (within the bands of what is known) or `no`."""
+    unknown: str | None = None
+
+    @property
+    def copies(self) -> int:
+        """How many copies an instance holds."""
+        return self.host.gpus // self.tensor_parallel
+
+    @property
+    def concurrency_target(self) -> int | None:
+        """Requests at once per copy at which to add another; None where it is not known how many fit."""
+        if self.requests is None or self.requests.least < 1:
+            return None
+        return max(1, int(self.requests.least * _CONCURRENCY_SHARE))
+
+    @property
+    def host_memory_mib(self) -> int:
+        """The share of the host's memory that a copy can have."""
+        return int(self.host.memory_mib * _USABLE_MEMORY) // self.copies
+
+
+# New copies take minutes to start, so one is added before the cache is full.
+_CONCURRENCY_SHARE = 0.7
+# The host, the agent and the container runtime keep some for themselves.
+_USABLE_MEMORY = 0.9
+
+
+def fits(model: LanguageModel, serving: Serving, wanted: Wanted) -> Iterator[Fit]:
+    """How the model fits on each instance type with NVIDIA GPUs: with as few of them as it takes."""
+    for name in instances.names():
+        host = instances.find(name)
+        memory = None if host is None else gpu_memory(host)
+        if host is not None and memory is not None and _computes(serving, host):
+            found = fit_on(model, serving, wanted, host, memory)
+            if found is not None:
+                yield found
+
+
+def fit_on(
+    model: LanguageModel, serving: Serving, wanted: Wanted, host: InstanceType, memory: GpuMemory
+) -> Fit | None:
+    """The best fit on a type: the one with the fewest GPUs that holds it, else the likeliest.
+
+    None where no file says how large the weights are, or no number of its GPUs divides the model.
+    """
+    found = [
+        one
+        for degree in _degrees(model, host)
+        if (one := _fit(model, replace(serving, tensor_parallel=degree), wanted, host, memory)) is not None
+    ]
+    return min(found, key=lambda it: (_VERDICTS.index(it.verdict), it.tensor_parallel), default=None)
+
+
+def ranked(found: Iterable[Fit], per_hour: Callable[[str], Decimal | None]) -> list[Fit]:
+    """Those that hold the model first, then by the price of a copy, or without prices by what they have."""
+
+    def key(it: Fit) -> tuple[int, bool, Decimal, int, int]:
+        price = per_hour(it.host.name)
+        of_copy = Decimal(0) if price is None else price / it.copies
+        size = it.host.gpus * it.host.gpu_memory_mib_each
+        return _VERDICTS.index(it.verdict), price is None, of_copy, size, it.host.memory_mib
+
+    return sorted(found, key=key)
+
+
+def _degrees(model: LanguageModel, host: InstanceType) -> Iterator[int]:
+    """By how many GPUs the model can be divided on the type, so that none is left over."""
+    heads = kv_heads(model)
+    for degree in range(1, host.gpus + 1):
+        divides_heads = model.heads is None or not model.heads % degree
+        divides_kept = isinstance(heads, Unknown) or not heads % degree or not degree % heads
+        if not host.gpus % degree and divides_heads and divides_kept:
+            yield degree
+
+
+def _fit(
+    model: LanguageModel, serving: Serving, wanted: Wanted, host: InstanceType, memory: GpuMemory
+) -> Fit | None:
+    on_each = weights(model, serving)
+    cache = room_for_cache(model, serving, memory)
+    if on_each is None or cache is None:
+        return None
+    of_token = token_bytes(model, serving)
+    context = wanted.context or model.context
+    tokens = requests = None
+    unknown = of_token.why if isinstance(of_token, Unknown) else None
+    if isinstance(of_token, int) and of_token:
+        tokens = Band(_tokens(cache.least, of_token), _tokens(cache.most, of_token))
+        if context is not None:
+            requests = Band(tokens.least / context, tokens.most / context)
+    return Fit(
+        host=host,
+        tensor_parallel=serving.tensor_parallel,
+        weights=on_each,
+        overhead=overhead(serving),
+        cache=cache,
+        tokens=tokens,
+        requests=requests,
+        verdict=_verdict(cache, requests, wanted),
+        unknown=unknown,
+    )
+
+
+def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:
+    if cache.most <= 0 or (requests is not None and requests.most < wanted.requests):
+        return "no"
+    # Room for a cache of unknown form is no more than a sign.
+    return "yes" if requests is not None and requests.least >= wanted.requests else "perhaps"
+
+
+def _tokens(gib: float, of_token: int) -> int:
+    """The tokens in whole blocks."""
+    return max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK
+
+
+def _computes(serving: Serving, host: InstanceType) -> bool:
+    """Whether the GPU has the numbers that are asked for; with `auto`, engines choose some that it has."""
+    capability = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
+    return serving.dtype not in ("bfloat16", "bf16") or capability is None or capability >= _BFLOAT16_SINCE

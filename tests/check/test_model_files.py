@@ -1,0 +1,289 @@
+"""The files of a model that a spec names, and the rules that compare it with them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferstack.check.files import check_files
+from inferstack.check.load import load_spec
+from inferstack.check.rules.language_models.model_files import OF_MODELS
+from inferstack.problems import Problem, Severity, SpecError
+
+CONFIG: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "hidden_size": 4096,
+    "max_position_embeddings": 8192,
+    "torch_dtype": "bfloat16",
+}
+OF_8B = 16_060_522_496
+VLLM = {"framework": "vllm", "version": "0.30.0"}
+LMI = {"framework": "djl-lmi", "version": "0.36.0"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "project/specs/model").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def write_model(config: dict[str, Any], size: int | None = OF_8B) -> None:
+    Path("specs/model/config.json").write_text(json.dumps({**CONFIG, **config}))
+    index = {"metadata": {"total_size": size}}
+    Path("specs/model/model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def spec_of(
+    environment: dict[str, str], instance_type: str, image: object, named: str | None = "model"
+) -> dict[str, Any]:
+    model: dict[str, Any] = {"image": image, "environment": {"HF_MODEL_ID": "org/model", **environment}}
+    return {
+        "kind": "single-model",
+        "endpoint_name": "chat",
+        "model": model if named is None else {**model, "model_config": named},
+        "variant": {"instance_type": instance_type, "initial_instance_count": 1},
+        "env": {"region": "us-east-1"},
+    }
+
+
+def problems_of(spec: dict[str, Any]) -> list[Problem]:
+    path = Path("specs/chat.yaml")
+    path.write_text(json.dumps(spec))
+    try:
+        found = load_spec(path).warnings
+    except SpecError as error:
+        found = error.problems
+    return [it for it in found if it.code in {*OF_MODELS, "IS355"}]
+
+
+def found_in(
+    config: dict[str, Any] | None = None,
+    environment: dict[str, str] | None = None,
+    *,
+    size: int | None = OF_8B,
+    on: str = "ml.g6e.xlarge",
+    image: object = VLLM,
+) -> list[Problem]:
+    write_model(config or {}, size)
+    return problems_of(spec_of(environment or {}, on, image))
+
+
+def tp(degree: int | str) -> dict[str, str]:
+    return {"SM_VLLM_TENSOR_PARALLEL_SIZE": str(degree)}
+
+
+# What is wrong, with a part of its message; and its right neighbor.
+PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "IS356 an architecture that came later": (
+        {
+            "config": {"architectures": ["Qwen3_5ForConditionalGeneration"]},
+            "image": {**VLLM, "version": "0.15.1"},
+        },
+        "vLLM 0.15.1 does not have Qwen3_5ForConditionalGeneration: 0.17 is the first known to; "
+        "use an image with vLLM 0.17 or newer",
+        {"config": {"architectures": ["Qwen3_5ForConditionalGeneration"]}},
+    ),
+    "IS356 an architecture that is gone": (
+        {"config": {"architectures": ["QWenLMHeadModel"], "model_type": "qwen"}},
+        "vLLM 0.30.0 does not have QWenLMHeadModel any more",
+        {
+            "config": {"architectures": ["QWenLMHeadModel"], "model_type": "qwen"},
+            "image": {**VLLM, "version": "0.15.1"},
+        },
+    ),
+    "IS356 an architecture that nobody has": (
+        {"config": {"architectures": ["LlamaForCausalML"], "model_type": "ours"}},
+        "no version of vLLM that is known here has the architecture LlamaForCausalML",
+        {"config": {"architectures": ["LlamaForCausalML", "LlamaForCausalLM"], "model_type": "ours"}},
+    ),
+    "IS357 code that is not trusted": (
+        {"config": {"auto_map": {}, "model_type": "ours"}},
+        "`auto_map` in config.json names code of the model: `ours` is not built in; "
+        'write `SM_VLLM_TRUST_REMOTE_CODE: "true"`, if you trust it',
+        {
+            "config": {"auto_map": {}, "model_type": "ours"},
+            "environment": {"SM_VLLM_TRUST_REMOTE_CODE": "true"},
+        },
+    ),
+    "IS357 code of a type that is built in": (
+        {"config": {"auto_map": {}, "model_type": "ours"}, "image": LMI},
+        'write `OPTION_TRUST_REMOTE_CODE: "true"`, if you trust it',
+        {"config": {"auto_map": {}}, "image": LMI},
+    ),
+    "IS358 heads": (
+        {"environment": tp(3), "on": "ml.g6e.12xlarge"},
+        "32 attention heads cannot be divided over 3 GPUs of ml.g6e.12xlarge; "
+        "write `SM_VLLM_TENSOR_PARALLEL_SIZE` as one of 1, 2, 4",
+        {"environment": tp(4), "on": "ml.g6e.12xlarge"},
+    ),
+    "IS358 heads in LMI, which takes all GPUs": (
+        {
+            "config": {"num_attention_heads": 36, "num_key_value_heads": 4},
+            "on": "ml.g6e.48xlarge",
+            "image": LMI,
+        },
+        "36 attention heads cannot be divided over 8 GPUs",
+        {
+            "config": {"num_attention_heads": 36, "num_key_value_heads": 4},
+            "on": "ml.g6e.12xlarge",
+            "image": LMI,
+        },
+    ),
+    "IS359 context": (
+        {"environment": {"SM_VLLM_MAX_MODEL_LEN": "8193"}},
+        "8193 tokens are more than the 8192 that the model's files allow; write 8192 or less",
+        {"environment": {"SM_VLLM_MAX_MODEL_LEN": "8193", "VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"}},
+    ),
+    "IS360 weights": (
+        {"size": 141_107_412_992, "on": "ml.g6e.12xlarge"},
+        "the weights take at least 118.3 GiB on each of 1 GPU, but one of ml.g6e.12xlarge has 44.5; "
+        'write `SM_VLLM_TENSOR_PARALLEL_SIZE: "4"`, or choose',
+        {"size": 141_107_412_992, "on": "ml.g6e.12xlarge", "environment": tp(4)},
+    ),
+    "IS360 weights in float32 are served in 16 bits": (
+        {"config": {"torch_dtype": "float32"}, "size": 110_000_000_000},
+        "the weights take at least 46.1 GiB",
+        {"config": {"torch_dtype": "float32"}, "size": 64_000_000_000},
+    ),
+    "IS361 nothing is left": (
+        {"on": "ml.g4dn.xlarge"},
+        "the engine takes 13.4 GiB of a GPU of ml.g4dn.xlarge, but needs 14.0 or more beside the KV cache",
+        {"on": "ml.g4dn.12xlarge", "environment": tp(2)},
+    ),
+    "IS361 one request is too long": (
+        {"config": {"max_position_embeddings": 131072}, "on": "ml.g5.xlarge"},
+        "but a request may have 131072; write `SM_VLLM_MAX_MODEL_LEN: ",
+        {
+            "config": {"max_position_embeddings": 131072},
+            "on": "ml.g5.xlarge",
+            "environment": {"SM_VLLM_MAX_MODEL_LEN": "8192"},
+        },
+    ),
+    "IS361 a share of the GPU": (
+        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
+        "the engine takes 13.4 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more",
+        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.6"}},
+    ),
+    "IS362 a GPU that is too old": (
+        {
+            "config": {"quantization_config": {"quant_method": "mxfp4"}},
+            "on": "ml.g4dn.xlarge",
+            "size": 5 * 10**9,
+        },
+        "mxfp4 needs compute capability 8.0; ml.g4dn.xlarge has 7.5",
+        {
+            "config": {"quantization_config": {"quant_method": "mxfp4"}},
+            "on": "ml.g5.xlarge",
+            "size": 5 * 10**9,
+        },
+    ),
+    "IS362 a method that is gone": (
+        {"config": {"quantization_config": {"quant_method": "bitsandbytes"}}, "size": 5 * 10**9},
+        "the model is quantized with bitsandbytes, which vLLM 0.30.0 does not have",
+        {"config": {"quantization_config": {"quant_method": "awq"}}, "size": 5 * 10**9},
+    ),
+}
+
+
+@pytest.mark.parametrize(("wrong", "message", "right"), PAIRS.values(), ids=PAIRS)
+def test_a_rule_finds_its_mistake_and_not_its_neighbor(request, wrong, message, right):
+    (problem,) = found_in(**wrong)
+    code = request.node.callspec.id.partition(" ")[0]
+    assert problem.code == code
+    assert message in f"{problem.message}; {problem.fix}"
+    assert problem.severity == (Severity.ERROR if code == "IS360" else Severity.WARNING)
+    assert not found_in(**right)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {"environment": {"SM_VLLM_CPU_OFFLOAD_GB": "200"}, "size": 141_107_412_992},
+        {"environment": {"SM_VLLM_QUANTIZATION": "fp8"}, "size": 80_000_000_000},
+        {"environment": tp("two"), "size": 141_107_412_992},
+        {"size": None, "on": "ml.g4dn.xlarge"},
+        {"image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/own:1", "size": 141_107_412_992},
+        {"config": {"layer_types": ["full_attention", "linear_attention"], "max_position_embeddings": 10**6}},
+        {"config": {"architectures": ["Olmo3ForCausalLM"], "model_type": "olmo3"}},
+        {"config": {"architectures": ["OursForCausalLM"], "auto_map": {}}},
+        {"config": {"architectures": ["DeepseekV3ForCausalLM"], "auto_map": {}, "model_type": "kimi_k2"}},
+    ],
+    ids=str,
+)
+def test_what_is_not_known_is_not_reported(right):
+    assert not found_in(**right)
+
+
+def adapter_spec(environment: dict[str, str]) -> dict[str, Any]:
+    needs = {"min_memory_required_in_mb": 20000, "number_of_accelerator_devices_required": 1}
+    served = {"HF_MODEL_ID": "org/base", "SM_VLLM_ENABLE_LORA": "true", **environment}
+    adapter = {"artifact_url": "s3://models/a.tar.gz", "model_config": "model"}
+    return {
+        "kind": "inference-components",
+        "endpoint_name": "chat",
+        "variant": {"instance_type": "ml.g6e.xlarge", "initial_instance_count": 1},
+        "inference_components": {
+            "base": {
+                "specification": {
+                    "container": {"image": VLLM, "environment": served},
+                    "compute_resource_requirements": needs,
+                }
+            },
+            "tuned": {"specification": {"container": adapter, "base_inference_component_name": "base"}},
+        },
+        "env": {"region": "us-east-1"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("adapter", "environment", "expected"),
+    [
+        ({"r": 16, "base_model_name_or_path": "org/base"}, {}, []),
+        ({"r": 32}, {}, ["IS363"]),
+        ({"r": 32}, {"SM_VLLM_MAX_LORA_RANK": "32"}, []),
+        ({"r": 16, "base_model_name_or_path": "org/other"}, {}, ["IS364"]),
+        ({"r": 16, "base_model_name_or_path": "/data/base"}, {}, []),
+    ],
+)
+def test_adapters_are_compared_with_their_base(adapter, environment, expected):
+    Path("specs/model/adapter_config.json").write_text(json.dumps(adapter))
+    found = problems_of(adapter_spec(environment))
+    assert [it.code for it in found] == expected
+    if expected == ["IS363"]:
+        assert 'write `SM_VLLM_MAX_LORA_RANK: "32"`' in found[0].fix
+
+
+def test_an_adapter_without_its_file_is_an_error():
+    (problem,) = problems_of(adapter_spec({}))
+    assert "specs/model has no adapter_config.json" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ("none", "the file cannot be read: No such file or directory"),
+        ("../../secret", "the file is outside of the project"),
+        ("/etc", "the file is outside of the project"),
+        ("model/broken.json", "this is not JSON: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_an_error(named, message):
+    write_model({})
+    Path("specs/model/broken.json").write_text("{")
+    (problem,) = problems_of(spec_of({}, "ml.g6e.xlarge", VLLM, named))
+    assert problem.code == "IS355"
+    assert message in problem.message
+
+
+def test_a_model_can_be_tried():
+    write_model({}, 141_107_412_992)
+    path = Path("specs/chat.yaml")
+    path.write_text(json.dumps(spec_of({}, "ml.g6e.12xlarge", VLLM, None)))
+    assert "IS360" not in {it.code for it in check_files([path])}
+    assert "IS360" in {it.code for it in check_files([path], model_config=Path("specs/model"))}
