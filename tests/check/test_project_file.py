@@ -39,9 +39,12 @@ inference_components:
       compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}
     runtime_config: {copy_count: 1}
 """
-OF_MODEL = COMPONENTS.replace("container: {image:", "model_name: a").replace(
-    " 111122223333.dkr.ecr.eu-west-1.amazonaws.com/chat:1}", ""
-) + "models: {a: {image: '111122223333.dkr.ecr.eu-west-1.amazonaws.com/chat:1'}}\n"
+OF_MODEL = (
+    COMPONENTS.replace("container: {image:", "model_name: a").replace(
+        " 111122223333.dkr.ecr.eu-west-1.amazonaws.com/chat:1}", ""
+    )
+    + "models: {a: {image: '111122223333.dkr.ecr.eu-west-1.amazonaws.com/chat:1'}}\n"
+)
 NETWORK = "{subnets: [subnet-0a1b2c3d], security_group_ids: [sg-0a1b2c3d]}"
 BOUNDARY = "arn:aws:iam::111122223333:policy/ml-boundary"
 DEFAULTS = f"""\

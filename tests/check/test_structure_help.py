@@ -785,9 +785,7 @@ LIMITS = "autoscaling: {min_capacity: 2, max_capacity: 4"
 STEPS = (
     "adjustment_type: ChangeInCapacity, StepAdjustments: [{scaling_adjustment: 1}], metric: CPUUtilization"
 )
-STEPS_DOWN = (
-    "adjustment_type: ChangeInCapacity, step_adjustments: [{metric_interval_upper_bound: 0, scaling_adjustment: -1}]"
-)
+STEPS_DOWN = "adjustment_type: ChangeInCapacity, step_adjustments: [{metric_interval_upper_bound: 0, scaling_adjustment: -1}]"
 LOW_ALARM = "metric: CPUUtilization, threshold: 20, comparison_operator: LessThanThreshold"
 
 

@@ -201,8 +201,9 @@ def policy_follows_what_it_scales(spec: ModelSpec) -> Iterator[Problem]:
         if other == spec.endpoint_name or any(_unknown(spec, metric.dimensions)):
             continue
         message = f'the policy scales "{spec.endpoint_name}", but follows {metric.name} of "{other}"'
-        instead = "" if metric.chosen_by is None else f", or write `metric: {metric.name}` in the policy itself"
-        yield Problem((*metric.path, "dimensions"), message, f"name this endpoint{instead}")
+        by_name = f", or write `metric: {metric.name}` in the policy itself"
+        fix = f"name this endpoint{by_name if metric.chosen_by is not None else ''}"
+        yield Problem((*metric.path, "dimensions"), message, fix)
 
 
 def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:
