@@ -39,6 +39,12 @@ inference_components:
       compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}
     runtime_config: {copy_count: 1}
 """
+OF_MODEL = (
+    COMPONENTS.replace("container: {image:", "model_name: a").replace(
+        " 111122223333.dkr.ecr.eu-west-1.amazonaws.com/chat:1}", ""
+    )
+    + "models: {a: {image: '111122223333.dkr.ecr.eu-west-1.amazonaws.com/chat:1'}}\n"
+)
 NETWORK = "{subnets: [subnet-0a1b2c3d], security_group_ids: [sg-0a1b2c3d]}"
 BOUNDARY = "arn:aws:iam::111122223333:policy/ml-boundary"
 DEFAULTS = f"""\
@@ -122,11 +128,12 @@ def test_its_stages_are_stages_of_each_spec() -> None:
         # A serverless endpoint cannot be in a VPC, and a key encrypts nothing on local disks.
         (SERVERLESS, {"endpoint_config.kms_key_id"}),
         (COMPONENTS, {"endpoint_config.vpc_config"}),
+        (OF_MODEL, {"endpoint_config.vpc_config", "models.a.vpc_config"}),
         (SINGLE.replace("model:", "models:\n  a:").replace("\n  image", "\n    image")
          .replace("\n  model_data", "\n    model_data").replace("variant: {", "variant: {model_name: a, "),
          {"models.a.vpc_config", "endpoint_config.kms_key_id"}),
     ],
-    ids=["single", "serverless", "components", "by name"],
+    ids=["single", "serverless", "components", "models of components", "by name"],
 )  # fmt: skip
 def test_what_a_spec_cannot_have_it_does_not_get(spec: str, has: set[str]) -> None:
     loaded = load_spec(written(spec, DEFAULTS))
@@ -180,6 +187,17 @@ def test_mistakes_in_it_are_reported_once_at_its_lines(project: str, said: list[
     assert len(found) == len(said)
     for one, wanted in zip(found, said, strict=True):
         assert one.startswith(wanted)
+
+
+def test_what_only_some_specs_have_names_them() -> None:
+    here = written(SINGLE, DEFAULTS)
+    there = written(SINGLE.replace("churn", "fraud") + "env: {region: eu-central-1}\n", name="fraud")
+    assert [it for it in problems(here, there) if "IS810" in it] == [
+        "inferstack.yaml:13:22: IS810: the topic is in eu-west-1, but the stack is in eu-central-1"
+        " (in `model_specs/fraud.yaml`); use a topic in eu-central-1"
+    ]
+    # Nothing to tell apart, with one spec or where all have it.
+    assert "(in " not in "".join(problems(there))
 
 
 def test_where_it_is_looked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -785,6 +785,8 @@ LIMITS = "autoscaling: {min_capacity: 2, max_capacity: 4"
 STEPS = (
     "adjustment_type: ChangeInCapacity, StepAdjustments: [{scaling_adjustment: 1}], metric: CPUUtilization"
 )
+STEPS_DOWN = "adjustment_type: ChangeInCapacity, step_adjustments: [{metric_interval_upper_bound: 0, scaling_adjustment: -1}]"
+LOW_ALARM = "metric: CPUUtilization, threshold: 20, comparison_operator: LessThanThreshold"
 
 
 @pytest.mark.parametrize(
@@ -798,6 +800,11 @@ STEPS = (
         (
             f"{LIMITS}, step_policies: [{{step_scaling_policy_configuration: {{{STEPS}}}}}]}}\n",
             ["`threshold`"],
+        ),
+        # Nor is a step below the threshold called one that no alarm reaches: the comparison is in there.
+        (
+            f"{LIMITS}, step_policies: [{{{STEPS_DOWN}, alarm: {{{LOW_ALARM}}}}}]}}\n",
+            [],
         ),
     ],
 )

@@ -1,6 +1,6 @@
 """Several spec files at once: the files at a path, and what is wrong with each and with all together."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,6 +10,7 @@ from inferstack.check.project_file import read_spec
 from inferstack.check.unique_names import TakenNames, names_taken_twice, names_that_clash, taken_names
 from inferstack.problems import FilePlace, Problem, SpecError, in_file_order
 from inferstack.problems.file_codes import NO_SPECS
+from inferstack.problems.words import listed
 from inferstack.source.spec_file import PIPED, SUFFIXES, is_project_file, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
 
@@ -121,10 +122,29 @@ def check_files(
     Without a stage, a file is checked as it stands and at each of its stages, and names are compared between
     all of them.
     """
-    checked = [checked_file(it, stage=stage, region=region, model_config=model_config) for it in files]
-    problems = [problem for one in checked for problem in one.problems]
-    problems += names_that_clash(taken for one in checked for taken in one.taken)
+    checked = {
+        str(file): checked_file(file, stage=stage, region=region, model_config=model_config)
+        for file in files
+    }
+    problems = [*_with_their_specs({file: one.problems for file, one in checked.items()})]
+    problems += names_that_clash(taken for one in checked.values() for taken in one.taken)
     return list(in_file_order(problems))
+
+
+def _with_their_specs(found: Mapping[str, Iterable[Problem]]) -> Iterator[Problem]:
+    """The problems of several specs. What stands in the project's file and not all specs have, such as a
+    default that does not fit one of them, names those that have it.
+    """
+    having: dict[Problem, tuple[Problem, list[str]]] = {}
+    for file, problems in found.items():
+        for problem in problems:
+            having.setdefault(problem.as_read, (problem, []))[1].append(file)
+    for problem, files in having.values():
+        if len(files) < len(found) and is_project_file(Path(problem.file)):
+            message = f"{problem.message} (in {listed(files, last='and')})"
+            yield msgspec.structs.replace(problem, message=message)
+        else:
+            yield problem
 
 
 def checked_file(

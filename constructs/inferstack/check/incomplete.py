@@ -15,7 +15,7 @@ from inferstack.catalog.cloudformation import snake
 from inferstack.check.rules.asking import rule_problems
 from inferstack.check.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY
 from inferstack.check.structure.keys import homes_in_kind
-from inferstack.check.structure.other_names import meant_key
+from inferstack.check.structure.other_names import belongs_unwrapped, meant_key
 from inferstack.check.triton_models import triton_problems
 from inferstack.format.base import Block
 from inferstack.format.kinds import KINDS, ModelSpec
@@ -97,7 +97,10 @@ class _Builder:
     def block(self, kind: type[Block], data: Mapping[str, Any], path: SpecPath) -> Any:
         types = _types(kind)
         fields = {field.name: field for field in msgspec.structs.fields(kind)}
-        meant = {meant_key(key, kind.__name__, fields) for key in data if key not in fields}
+        unknown = {key: value for key, value in data.items() if key not in fields}
+        wrapped = (it for key, it in unknown.items() if belongs_unwrapped(snake(key), kind.__name__, fields))
+        inside = (key for it in wrapped if isinstance(it, dict) for key in it)
+        meant = {meant_key(key, kind.__name__, fields) for key in (*unknown, *inside)}
         values, without = dict[str, Any](), list[str]()
         for name, field in fields.items():
             try:

@@ -26,7 +26,7 @@ from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.sizing.prices import PRICE_FILE, read_price_file
 from inferstack.source.compose import compose
-from inferstack.source.defaults import without
+from inferstack.source.defaults import MODEL, MODELS, without
 from inferstack.source.document import DEFAULTS, RULES, Document, read_document
 from inferstack.source.project_file import project_of
 from inferstack.source.stages import STAGES, at_stage, stage_names, uses_stage
@@ -71,8 +71,11 @@ def in_its_project(document: Document, top: Path | None = None) -> Document:
     definition = kind_definitions().get(str(document.data.get("kind")))
     if defaults is None or definition is None:
         return replace(document, project=project)
-    known = shipped_schema()["$defs"][definition]["properties"]
-    fit = {key: it for key, it in defaults.tree.by_key.items() if key in (*known, STAGES)}
+    known = {*shipped_schema()["$defs"][definition]["properties"], STAGES}
+    if MODELS in known:
+        # For each of them, also where the kind has no single one.
+        known.add(MODEL)
+    fit = {key: it for key, it in defaults.tree.by_key.items() if key in known}
     return replace(
         document, project=project, defaults=replace(defaults, tree=mapping_node(defaults.tree.at, fit))
     )

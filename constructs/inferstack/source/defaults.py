@@ -5,7 +5,7 @@ from inferstack.source.tree import Entry, Node, mapping_node
 
 _ONLY_WHERE_WRITTEN = (("model",), ("invokers",), ("invokers", "role"))
 """Blocks that make something: defaults fill them in and never add them."""
-_MODEL, _MODELS = "model", "models"
+MODEL, MODELS = "model", "models"
 
 
 def with_defaults(spec: Node, defaults: Node, shape: Node) -> Node:
@@ -17,9 +17,9 @@ def with_defaults(spec: Node, defaults: Node, shape: Node) -> Node:
         shape: the spec with the stage's overrides, which says what is there.
     """
     fit = defaults
-    if (of_models := defaults.entry(_MODEL)) is not None and (models := shape.entry(_MODELS)) is not None:
+    if (of_models := defaults.entry(MODEL)) is not None and (models := shape.entry(MODELS)) is not None:
         each = mapping_node(of_models.at, dict.fromkeys(models.node.by_key, of_models))
-        fit = mapping_node(fit.at, {**fit.by_key, _MODELS: Entry(of_models.at, each)})
+        fit = mapping_node(fit.at, {**fit.by_key, MODELS: Entry(of_models.at, each)})
     for path in _ONLY_WHERE_WRITTEN:
         if not _is_written(shape, path):
             fit = without(fit, path)

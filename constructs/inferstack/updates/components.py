@@ -6,9 +6,16 @@ an account and region.
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from inferstack.catalog.resource_types import MODEL_TYPE
 from inferstack.endpoint import deployed
+from inferstack.endpoint.capacity import with_copies
+from inferstack.endpoint.counts import Counts
 from inferstack.endpoint.deployed import TemplateComponent
+from inferstack.endpoint.of_template import components, fleets
+from inferstack.endpoint.place import NOWHERE
+from inferstack.endpoint.stack import Stack
 from inferstack.format.logical_ids import ENDPOINT_CONFIG
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
@@ -82,17 +89,23 @@ def updated(update: Update) -> Iterator[Problem]:
 
     New copies take over from the old ones on the same fleet.
     """
+    for name, component, causes in _replaced(update):
+        rolls = "DeploymentConfig" in component.properties
+        how = "batch by batch" if rolls else "all at once"
+        keys = list(dict.fromkeys(str(path[-1]) if path else "what runs" for path in causes))
+        what, verb = listed(keys, last="and"), "changes" if len(keys) < 2 else "change"
+        new = f"its copies are replaced {how}, and the fleet needs room for new ones"
+        message = f"{what} of `{name}` {verb}: {new}"
+        roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
+        yield Problem(causes[0], message, f"check that they fit{roll}")
+
+
+def _replaced(update: Update) -> Iterator[tuple[str, TemplateComponent, list[SpecPath]]]:
+    """The components that get new copies, and what in the spec causes it."""
     for name, component in deployed.components(update.after).items():
         causes = list(dict.fromkeys(_new_copies(update, component)))
         if update.changes[component.logical_id].fate is Fate.UPDATED and causes:
-            rolls = "DeploymentConfig" in component.properties
-            how = "batch by batch" if rolls else "all at once"
-            keys = list(dict.fromkeys(str(path[-1]) if path else "what runs" for path in causes))
-            what, verb = listed(keys, last="and"), "changes" if len(keys) < 2 else "change"
-            new = f"its copies are replaced {how}, and the fleet needs room for new ones"
-            message = f"{what} of `{name}` {verb}: {new}"
-            roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
-            yield Problem(causes[0], message, f"check that they fit{roll}")
+            yield name, component, causes
 
 
 def _new_copies(update: Update, component: TemplateComponent) -> Iterator[SpecPath]:
@@ -104,6 +117,36 @@ def _new_copies(update: Update, component: TemplateComponent) -> Iterator[SpecPa
     for other in change.follows:
         if update.changes[other].type == MODEL_TYPE:
             yield from update.causes(other)
+
+
+@update_rule("IS897", effect="doubtful", source=UPDATE_COMPONENT)
+def no_room_for_both(update: Update) -> Iterator[Problem]:
+    """New copies of an inference component find no room beside the old ones.
+
+    They start before the old ones stop. What SageMaker does without room for them is not confirmed.
+    """
+    if update.new_fleet:
+        return
+    stack = Stack(update.after, update.sections_after, lambda _, __: NOWHERE, None)
+    bare = {it.name: it for it in fleets(stack)}
+    there = {it.name: it for it in components(stack, [*bare.values()])}
+    starting = {name: causes[0] for name, _, causes in _replaced(update)}
+    starting |= {it: (*_COMPONENTS, it) for it in components_renamed(update.before, update.after).values()}
+    for name, path in starting.items():
+        fleet = bare.get(there[name].variant or "")
+        if fleet is None or fleet.by_scaling is None:
+            continue
+        # At its largest, and with the fewest copies: at any other time there is even less room.
+        most = fleet.by_scaling.max
+        largest = replace(fleet, by_scaling=Counts.fixed(most))
+        new = replace(there[name], name=f"{name} in its new version", copies=Counts.fixed(1))
+        short = with_copies(largest, [*there.values(), new]).shortage("min")
+        # What does not fit anyway is reported as that.
+        if short is not None and with_copies(largest, [*there.values()]).shortage("min") is None:
+            takes = f"a new copy of `{name}` beside the old ones takes {short.needed} instances"
+            message = f"{takes}, but `{fleet.name}` has no more than {most}: the update may fail"
+            fix = f"let the fleet grow to {short.needed} in a deployment before this one"
+            yield Problem(path, message, fix)
 
 
 @update_rule("IS883", effect="reset", source=UPDATE_COMPONENT)

@@ -219,7 +219,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     },
     "StepPolicy": {
         **_OF_A_POLICY,
-        "step_scaling_policy_configuration": _IN_THE_POLICY,
+        **dict.fromkeys(("step_scaling_policy_configuration", "alarm"), _IN_THE_POLICY),
         "alarm_name": _ALARMS_NAME,
         "alarm_description": _NOT_DESCRIBED,
         "threshold_metric_id": _NO_BAND,

@@ -12,7 +12,7 @@ import msgspec
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
 from inferstack.check.rules.alarms.custom_metrics import HasMetric, Holder, alarm_rules, customized, stats
-from inferstack.check.rules.base import AWS, METRICS_PAGE, warning
+from inferstack.check.rules.base import AWS, METRICS_PAGE, TRACKING_PAGE, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher, of_endpoint, publishers
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
@@ -184,6 +184,26 @@ def dimensions_are_whole(spec: ModelSpec) -> Iterator[Problem]:
         for name, value, fix in _unknown(spec, metric.dimensions):
             message = f'{name} is "{value}", which this spec does not have'
             yield Problem((*metric.path, "dimensions"), message, fix)
+
+
+@warning("IS525", TRACKING_PAGE)
+def policy_follows_what_it_scales(spec: ModelSpec) -> Iterator[Problem]:
+    """A policy should hold a metric of what it scales at its target, not one of another endpoint.
+
+    AWS says that the metric must change in proportion to capacity, and that of another endpoint does not.
+    """
+    for metric in spelt_out(spec):
+        # Only what a policy holds by itself: an expression may relate several endpoints, and a step may
+        # follow one that passes its requests on.
+        if metric.follows is None or metric.path[-1] != "customized_metric_specification":
+            continue
+        other = metric.dimensions.get(ENDPOINT_NAME, spec.endpoint_name)
+        if other == spec.endpoint_name or any(_unknown(spec, metric.dimensions)):
+            continue
+        message = f'the policy scales "{spec.endpoint_name}", but follows {metric.name} of "{other}"'
+        by_name = f", or write `metric: {metric.name}` in the policy itself"
+        fix = f"name this endpoint{by_name if metric.chosen_by is not None else ''}"
+        yield Problem((*metric.path, "dimensions"), message, fix)
 
 
 def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:
