@@ -14,8 +14,6 @@ from support.cdk_cli import Project, Ran
 from support.deployed import endpoint_arn, ids, may
 
 APP = Path(__file__).parent / "own_stack"
-# The life is run once, and all tests look at it.
-pytestmark = pytest.mark.xdist_group("own-stack")
 
 
 @dataclass
