@@ -20,7 +20,7 @@ test: check unit ## everything that must hold
 dev: $(READY) ## everything that the pages use, and the tests
 
 test-deploy: $(READY) $(NPM) ## every example deployed to an AWS that runs on this machine
-	@$(BIN)/python -m pytest -n auto --dist loadgroup tests/deploy
+	@$(BIN)/python -m pytest -n auto tests/deploy
 
 check: $(READY) ## style and types; pyright reads what users write, in tests/constructs/test_typing.py
 	@$(BIN)/ruff check --quiet .

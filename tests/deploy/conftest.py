@@ -8,9 +8,28 @@ from typing import Any
 import pytest
 from emulator.clients import EmulatedAws
 from emulator.server import reset, running
+from xdist.scheduler import LoadScopeScheduling
 
 _CLOSED = "http://127.0.0.1:9"
 _LOOPBACK = ("127.", "::1", "localhost")
+_LIVES = ("test_cdk_cli.py", "test_own_stack.py")
+"""Modules whose tests all look at one life of their stacks: one worker runs it, once."""
+
+
+class _OneWorkerForALife(LoadScopeScheduling):
+    """Any worker runs any test, except those of a life.
+
+    The marker for that has no effect with pytest 9.2: https://github.com/pytest-dev/pytest-xdist/issues/1386
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return module if module.endswith(_LIVES) else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _OneWorkerForALife:
+    return _OneWorkerForALife(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -24,7 +24,7 @@ from emulator.clients import ACCOUNT, EmulatedAws
 from emulator.deploying import deploy
 from emulator.runtime import ENDPOINT
 from support.cdk_cli import ROOT, Project
-from support.iam import allows
+from support.deployed import endpoint_arn, ids, may
 
 from inferstack.check.load import parse_spec
 from inferstack.resolve import resolve_template
@@ -50,28 +50,6 @@ def give(aws: EmulatedAws, spec: str) -> None:
     loaded = parse_spec(yaml.safe_load(spec))
     made = resolve_template(loaded.spec, region=aws.region, source_of=loaded.source_of)
     assert deploy(aws, "given", made) == "CREATE_COMPLETE"
-
-
-def ids(aws: EmulatedAws, stack: str, type_name: str) -> list[str]:
-    """What `Ref` returns for the resources of one type."""
-    found = aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
-    return [it["PhysicalResourceId"] for it in found if it["ResourceType"] == type_name]
-
-
-def policies(aws: EmulatedAws, role_arn: str) -> Iterator[Mapping[str, Any]]:
-    """The documents of a role's policies."""
-    iam, role = aws.client("iam"), role_arn.rpartition("/")[2]
-    for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
-        yield iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-    for it in iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
-        version = iam.get_policy(PolicyArn=it["PolicyArn"])["Policy"]["DefaultVersionId"]
-        found = iam.get_policy_version(PolicyArn=it["PolicyArn"], VersionId=version)
-        yield found["PolicyVersion"]["Document"]
-
-
-def may(aws: EmulatedAws, role_arn: str, action: str, resource: str) -> bool:
-    """Whether a role may do something."""
-    return any(allows(it, action, resource) for it in policies(aws, role_arn))
 
 
 # ---------------------------------------------------------------- one function for each app
@@ -152,10 +130,6 @@ def alarms(aws: EmulatedAws) -> None:
     body = cloudwatch.get_dashboard(DashboardName=dashboard["DashboardName"])["DashboardBody"]
     assert '"fraud-scores"' in json.dumps(json.loads(body))
     assert len(aws.client("sagemaker").list_endpoints()["Endpoints"]) == 1
-
-
-def endpoint_arn(aws: EmulatedAws, name: str) -> str:
-    return f"arn:aws:sagemaker:{aws.region}:{ACCOUNT}:endpoint/{name}"
 
 
 def properties(aws: EmulatedAws, stack: str, type_name: str) -> list[dict[str, Any]]:

@@ -20,9 +20,6 @@ CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "life_cycles.yam
 # What CloudFormation says of a resource in a change set, by the sign of `cdk diff`.
 SIGNS = {"[+]": "added", "[-]": "removed", "[~]": "updated"}
 
-# The life is run once, and all tests look at it.
-pytestmark = pytest.mark.xdist_group("life")
-
 
 @dataclass
 class Life:

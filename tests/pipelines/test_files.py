@@ -1,6 +1,7 @@
 """The pipeline files that users copy, and our own: what their linters report about them."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -110,6 +111,16 @@ def test_the_component_runs_the_commands_of_the_pipeline() -> None:
     }
     program = (DOCS / "review.sh").read_text("utf-8")
     assert job["before_script"][-1] == f"cat >\"$CI_PROJECT_DIR.review.sh\" <<'END'\n{program}END\n"
+
+
+def test_the_component_installs_no_name_that_anybody_may_take(tmp_path: Path) -> None:
+    job = component({})["inferstack-review"]
+    environment = {"PATH": os.environ["PATH"], "PACKAGE": job["variables"]["PACKAGE"]}
+    install = ["bash", "-c", job["before_script"][0]]
+    ran = subprocess.run(
+        install, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode == 0, "requirements.txt does not name inferstack" in ran.stderr) == (False, True)
 
 
 def test_no_folder_of_a_pull_request_takes_the_place_of_what_it_is_compared_with(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ def delete_all(
     *,
     policy: str = "DeletionPolicy",
     lasting: Collection[str] = (),
+    retaining: Collection[str] = ("Retain", "RetainExceptOnCreate"),
 ) -> list[str]:
     """Deletes resources in the reverse order of their creation; see the belief "cleanup-order".
 
@@ -22,6 +23,7 @@ def delete_all(
         doomed: what to delete, by logical id.
         policy: the attribute that may say to keep a resource.
         lasting: resources for which `DeletionPolicy` decides nonetheless.
+        retaining: values of that attribute that keep a resource.
 
     Returns:
         Logical ids of what could not be deleted.
@@ -30,7 +32,7 @@ def delete_all(
     for name in reversed(creation_order({name: it.written for name, it in doomed.items()})):
         it = doomed[name]
         word = "DeletionPolicy" if name in lasting else policy
-        if str(it.written.get(word, "Delete")).startswith("Retain"):
+        if it.written.get(word) in retaining:
             stack.event(name, it.type, it.physical_id, "DELETE_SKIPPED")
         elif not delete_one(stack, name, it):
             failed.append(name)

@@ -16,7 +16,8 @@ def roll_back(stack: Stack, before: dict[str, Provisioned], verb: str, reason: s
     if not all(reverted):
         stack.become(f"{word}_FAILED", "A resource could not be brought back to what it was.")
         return
-    failed = delete_all(stack, new)
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
+    failed = delete_all(stack, new, retaining=("Retain",))
     kept = {} if verb == "UPDATE" else {name: new[name] for name in failed}
     stack.resources = before | kept
     stack.become(f"{word}_FAILED" if kept else f"{word}_COMPLETE")

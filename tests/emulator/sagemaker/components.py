@@ -10,6 +10,7 @@ from typing import Any
 from emulator.account import Account, Description
 from emulator.answering import Operation, Request, invalid
 from emulator.beliefs import believed
+from emulator.sagemaker.logs import OF_COMPONENTS, write_first_line
 from emulator.sagemaker.names import arn, described, existing, refuse_taken, tag
 from emulator.sagemaker.permissions import refuse_unreadable
 
@@ -32,6 +33,9 @@ def create_component(account: Account, request: Request) -> dict[str, Any]:
         RuntimeConfig=_copies(request.get("RuntimeConfig", {"CopyCount": 1})),
     )
     tag(account, component_arn, request)
+    # An adapter runs in the container of its base.
+    if base is None:
+        write_first_line(account, OF_COMPONENTS + name)
     return {"InferenceComponentArn": component_arn}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from emulator.account import Account, Description
 from emulator.answering import Operation, Request, invalid
 from emulator.beliefs import believed
+from emulator.sagemaker.logs import OF_ENDPOINTS, write_first_line
 from emulator.sagemaker.names import arn, described, existing, refuse_taken, tag
 from emulator.sagemaker.updates import refuse_update
 
@@ -27,6 +28,9 @@ def create_endpoint(account: Account, request: Request) -> dict[str, Any]:
         request, EndpointArn=endpoint_arn, EndpointStatus="InService", **_running(config)
     )
     tag(account, endpoint_arn, request)
+    # The containers of inference components write into groups of their own.
+    if any("ModelName" in variant for variant in config["ProductionVariants"]):
+        write_first_line(account, OF_ENDPOINTS + name)
     return {"EndpointArn": endpoint_arn}
 
 
