@@ -422,8 +422,10 @@ def test_the_action_says_how_to_check_out(repository: Repository) -> None:
 
 
 @of_gitlab
-def test_the_component_comments_what_the_pipeline_does(repository: Repository, on_gitlab: Reviewed) -> None:
-    repository.propose(NEW_WEIGHTS)
+def test_the_component_comments_what_the_pipeline_does(on_gitlab: Reviewed) -> None:
+    # In the same repository, since a comment names the commit that it compares with.
+    repository = on_gitlab.repository
+    (repository.calls / "comment.md").unlink()
     steps = gitlab_steps("inferstack-review", component({"stages": "test prod"}))
     status, printed = gitlab(repository, steps, REVIEW_TOKEN="secret")
     assert status == 0, printed
