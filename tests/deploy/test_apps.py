@@ -23,7 +23,7 @@ from botocore.session import get_session
 from emulator.clients import ACCOUNT, EmulatedAws
 from emulator.deploying import deploy
 from emulator.runtime import ENDPOINT
-from support.cdk_cli import ROOT, Project
+from support.cdk_cli import ROOT, Project, bootstrap
 from support.deployed import endpoint_arn, ids, may
 
 from inferstack.check.load import parse_spec
@@ -250,7 +250,7 @@ def test_every_app_is_tried() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_an_app_is_deployed(name: str, aws: EmulatedAws, tmp_path: Path) -> None:
     case, project = CASES[name], app(name, aws, tmp_path)
-    assert project.bootstrap().status == 0
+    bootstrap(aws)
     if case.given:
         give(aws, case.given)
     synth = project.cdk("synth", "--quiet", "--strict", "--no-validation")

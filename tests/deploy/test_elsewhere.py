@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 from emulator.clients import EmulatedAws
 from emulator.deploying import deploy
-from support.cdk_cli import Project
+from support.cdk_cli import Project, bootstrap
 
 NAME = "from-elsewhere"
 SPEC: dict[str, Any] = {
@@ -35,7 +35,7 @@ def container(aws: EmulatedAws) -> dict[str, Any]:
 
 def test_values_are_given_at_deployment_and_kept(aws: EmulatedAws, tmp_path: Any) -> None:
     project = Project(tmp_path, aws)
-    assert project.bootstrap().status == 0
+    bootstrap(aws)
     aws.client("ssm").put_parameter(Name="/table", Value="one", Type="String")
     deploy(aws, "giving", GIVING)
     project.write({NAME: yaml.safe_dump(SPEC)})

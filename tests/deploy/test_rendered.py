@@ -9,7 +9,7 @@ import yaml
 from emulator.clients import EmulatedAws
 from emulator.deploying import deploy
 from emulator.inventory import inventory
-from support.cdk_cli import Project
+from support.cdk_cli import Project, bootstrap
 
 SPEC = yaml.safe_load((Path(__file__).parent / "life_cycles.yaml").read_text("utf-8"))["single-model"]["spec"]
 NAME = SPEC["endpoint_name"]
@@ -26,7 +26,7 @@ def rendered(project: Project, aws: EmulatedAws) -> dict[str, object]:
 
 def test_cdk_and_the_api_take_turns_on_a_stack(aws: EmulatedAws, tmp_path: Path) -> None:
     project = Project(tmp_path, aws)
-    assert project.bootstrap().status == 0
+    bootstrap(aws)
     project.write({NAME: yaml.safe_dump(SPEC)})
     assert deploy(aws, NAME, rendered(project, aws)) == "CREATE_COMPLETE"
     there = inventory(aws)

@@ -5,7 +5,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
@@ -77,11 +77,49 @@ def codebuild(repository: Repository) -> tuple[int, str]:
     return repository.run(steps, CODEBUILD_WEBHOOK_BASE_REF="refs/heads/main")
 
 
-def test_github_comments_what_each_stage_would_deploy(repository: Repository) -> None:
-    repository.propose(NEW_WEIGHTS)
-    status, printed = github(repository)
-    assert status == 0, printed
-    comment = repository.comment()
+@dataclass(frozen=True)
+class Reviewed:
+    """A repository after a pipeline has reviewed new weights in it, once for all tests that only look at it."""
+
+    repository: Repository
+    status: int
+    printed: str
+    comment: str
+    called: list[str]
+
+
+def reviewed(folder: Path, review: Callable[[Repository], tuple[int, str]], spec: str) -> Reviewed:
+    repository = Repository(folder)
+    repository.propose(spec)
+    status, printed = review(repository)
+    return Reviewed(repository, status, printed, repository.comment(), repository.called())
+
+
+@pytest.fixture(scope="module")
+def on_github(tmp_path_factory: pytest.TempPathFactory) -> Reviewed:
+    return reviewed(tmp_path_factory.mktemp("github"), github, NEW_WEIGHTS)
+
+
+@pytest.fixture(scope="module")
+def wrong_on_github(tmp_path_factory: pytest.TempPathFactory) -> Reviewed:
+    return reviewed(tmp_path_factory.mktemp("github"), github, WRONG)
+
+
+@pytest.fixture(scope="module")
+def on_gitlab(tmp_path_factory: pytest.TempPathFactory) -> Reviewed:
+    return reviewed(
+        tmp_path_factory.mktemp("gitlab"), lambda it: gitlab(it, REVIEW_TOKEN="token"), NEW_WEIGHTS
+    )
+
+
+# Those that look at one review run where it is.
+of_github, of_gitlab = (pytest.mark.xdist_group(f"review-{it}") for it in ("github", "gitlab"))
+
+
+@of_github
+def test_github_comments_what_each_stage_would_deploy(on_github: Reviewed) -> None:
+    assert on_github.status == 0, on_github.printed
+    comment = on_github.comment
     for stage in ("test", "prod"):
         assert f"## {stage}\n\n### inferstack: 1 endpoint against `HEAD^1`: 1 updated\n" in comment
         where = f"`bert-{stage}`<br>`model_specs/bert.yaml:5`"
@@ -91,26 +129,28 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     assert comment.count("\n- changes: replaces Model and EndpointConfig; removes ExecutionPolicy") == 2
     assert comment.count("; nothing else changes\n") == 2
     assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
-    summary = (repository.calls / "summary.md").read_text("utf-8")
+    summary = (on_github.repository.calls / "summary.md").read_text("utf-8")
     assert summary == f"[The review as a page]({PAGES_URL})\n\n{comment}"
 
 
 @pytest.mark.parametrize(
     ("review", "blob"),
     [
-        (github, "https://github.com/acme/models/blob/0a1b2c3"),
-        (gitlab, "https://gitlab.com/acme/models/-/blob/0a1b2c3"),
+        pytest.param(
+            "on_github", "https://github.com/acme/models/blob/0a1b2c3", marks=of_github, id="github"
+        ),
+        pytest.param(
+            "on_gitlab", "https://gitlab.com/acme/models/-/blob/0a1b2c3", marks=of_gitlab, id="gitlab"
+        ),
     ],
-    ids=["github", "gitlab"],
 )
 def test_each_stage_has_a_page_that_leads_to_the_lines_of_its_spec(
-    repository: Repository, review: Callable[[Repository], tuple[int, str]], blob: str
+    request: pytest.FixtureRequest, review: str, blob: str
 ) -> None:
-    repository.propose(NEW_WEIGHTS)
-    status, printed = review(repository)
-    assert status == 0, printed
+    found: Reviewed = request.getfixturevalue(review)
+    assert found.status == 0, found.printed
     for stage in ("test", "prod"):
-        page = (repository.folder / "review-pages" / f"review-{stage}.html").read_text("utf-8")
+        page = (found.repository.folder / "review-pages" / f"review-{stage}.html").read_text("utf-8")
         assert f"bert-{stage}" in page
         assert f'href="{blob}/model_specs/bert.yaml#L5"' in page
 
@@ -193,22 +233,21 @@ def test_lines_that_moved_are_no_change(repository: Repository) -> None:
     assert "<details>" not in repository.comment()
 
 
-def test_github_has_one_comment_that_the_next_run_replaces(repository: Repository) -> None:
-    repository.propose(NEW_WEIGHTS)
-    github(repository)
+@of_github
+def test_github_has_one_comment_that_the_next_run_replaces(on_github: Reviewed) -> None:
     comment = github_steps("github/inferstack-review.yml", IN_GITHUB)[-1]
-    repository.run([comment], GITHUB_REPOSITORY="acme/models")
-    calls = [call for call in repository.called() if "body=@review.md" in call]
+    on_github.repository.run([comment], GITHUB_REPOSITORY="acme/models")
+    again = on_github.repository.called()[len(on_github.called) :]
+    calls = [call for call in (*on_github.called, *again) if "body=@review.md" in call]
     assert calls == [
         "gh api --silent --method POST repos/acme/models/issues/7/comments -F body=@review.md",
         "gh api --silent --method PATCH repos/acme/models/issues/comments/42 -F body=@review.md",
     ]
 
 
-def test_github_does_not_put_its_review_into_the_comment_of_somebody_else(repository: Repository) -> None:
-    repository.propose(NEW_WEIGHTS)
-    github(repository)
-    [asked] = [call for call in repository.called() if "--paginate" in call]
+@of_github
+def test_github_does_not_put_its_review_into_the_comment_of_somebody_else(on_github: Reviewed) -> None:
+    [asked] = [call for call in on_github.called if "--paginate" in call]
     assert 'select(.user.login == "github-actions[bot]")' in asked
 
 
@@ -246,12 +285,11 @@ def test_a_base_that_is_not_there_is_named_once(repository: Repository) -> None:
     assert "nowhere" in printed
 
 
-def test_github_annotates_and_fails_and_comments_all_the_same(repository: Repository) -> None:
-    repository.propose(WRONG)
-    status, printed = github(repository)
-    assert status == 1
-    assert "::error file=model_specs/bert.yaml,line=8,col=17,title=IS500::" in printed
-    assert "| **error**<br>invalid | `model_specs/bert.yaml:8` | **IS500** " in repository.comment()
+@of_github
+def test_github_annotates_and_fails_and_comments_all_the_same(wrong_on_github: Reviewed) -> None:
+    assert wrong_on_github.status == 1
+    assert "::error file=model_specs/bert.yaml,line=8,col=17,title=IS500::" in wrong_on_github.printed
+    assert "| **error**<br>invalid | `model_specs/bert.yaml:8` | **IS500** " in wrong_on_github.comment
 
 
 def test_a_fork_gets_the_summary_and_no_comment(repository: Repository) -> None:
@@ -286,36 +324,37 @@ def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) 
         assert f"delete-stack --stack-name other-{stage} --region us-east-1`" in repository.comment()
 
 
-def test_a_review_leaves_nothing_behind(repository: Repository) -> None:
-    repository.propose(WRONG)
-    github(repository)
+@of_github
+def test_a_review_leaves_nothing_behind(wrong_on_github: Reviewed) -> None:
+    repository = wrong_on_github.repository
     assert repository.git("worktree", "list").count("\n") == 0
     assert repository.git("status", "--porcelain").split("\n") == ["?? review-pages/", "?? review.md"]
 
 
-def test_gitlab_has_a_report_and_a_comment(repository: Repository) -> None:
-    repository.propose(NEW_WEIGHTS)
-    status, printed = gitlab(repository, REVIEW_TOKEN="token")
-    assert status == 0, printed
-    assert repository.comment().count("**IS870**") == 2
-    call = sent(repository)[-1]
+@of_gitlab
+def test_gitlab_has_a_report_and_a_comment(on_gitlab: Reviewed) -> None:
+    assert on_gitlab.status == 0, on_gitlab.printed
+    assert on_gitlab.comment.count("**IS870**") == 2
+    call = sent(on_gitlab.called)[-1]
     assert call.endswith("--form body=<review.md https://gitlab.com/api/v4/projects/1/merge_requests/7/notes")
 
 
-def sent(repository: Repository) -> list[str]:
-    return [call for call in repository.called() if call.startswith("curl ") and "--form" in call]
+def sent(calls: list[str]) -> list[str]:
+    return [call for call in calls if call.startswith("curl ") and "--form" in call]
 
 
 @pytest.mark.parametrize("refused", [False, True])
-def test_gitlab_has_one_comment_that_the_next_run_replaces(repository: Repository, refused: bool) -> None:
-    repository.propose(NEW_WEIGHTS)
-    gitlab(repository, REVIEW_TOKEN="token")
+@of_gitlab
+def test_gitlab_has_one_comment_that_the_next_run_replaces(on_gitlab: Reviewed, refused: bool) -> None:
+    repository = on_gitlab.repository
+    earlier = len(repository.called())
     # A comment that was written with another token cannot be changed.
     status, printed = gitlab(
         repository, REVIEW_TOKEN="token", **({"CALLS_REFUSED": "PUT"} if refused else {})
     )
     assert status == 0, printed
-    first, *others = (call.partition(" --output /dev/null ")[2] for call in sent(repository))
+    calls = (*on_gitlab.called, *repository.called()[earlier:])
+    first, *others = (call.partition(" --output /dev/null ")[2] for call in sent([*calls]))
     assert others[0].startswith("--request PUT --form body=<review.md ")
     assert others[0].endswith("/merge_requests/7/notes/42")
     assert others[1:] == ([first] if refused else [])
@@ -347,14 +386,13 @@ def test_a_step_that_fails_stops_those_that_do_not_ask_to_run(repository: Reposi
 WITHOUT_STAGES = NEW_WEIGHTS.partition("stages:")[0].replace("-${stage}", "")
 
 
-def test_the_action_comments_what_the_workflow_does(repository: Repository) -> None:
+@of_github
+def test_the_action_comments_what_the_workflow_does(repository: Repository, on_github: Reviewed) -> None:
     repository.propose(NEW_WEIGHTS)
-    assert github(repository)[0] == 0
-    by_the_workflow = repository.comment()
     status, printed = action(repository, stages="test prod")
     assert status == 0, printed
-    assert repository.comment() == by_the_workflow
-    assert "## prod" in by_the_workflow
+    assert repository.comment() == on_github.comment
+    assert "## prod" in on_github.comment
 
 
 def test_the_action_reports_errors_and_the_job_fails(repository: Repository) -> None:
@@ -383,12 +421,13 @@ def test_the_action_says_how_to_check_out(repository: Repository) -> None:
     assert "::error::There is nothing to compare with: check out with fetch-depth: 2" in printed
 
 
-def test_the_component_comments_what_the_pipeline_does(repository: Repository) -> None:
-    repository.propose(NEW_WEIGHTS)
-    assert gitlab(repository, REVIEW_TOKEN="secret")[0] == 0
-    by_the_pipeline = repository.comment()
+@of_gitlab
+def test_the_component_comments_what_the_pipeline_does(on_gitlab: Reviewed) -> None:
+    # In the same repository, since a comment names the commit that it compares with.
+    repository = on_gitlab.repository
+    (repository.calls / "comment.md").unlink()
     steps = gitlab_steps("inferstack-review", component({"stages": "test prod"}))
     status, printed = gitlab(repository, steps, REVIEW_TOKEN="secret")
     assert status == 0, printed
-    assert repository.comment() == by_the_pipeline
-    assert "## prod" in by_the_pipeline
+    assert repository.comment() == on_gitlab.comment
+    assert "## prod" in on_gitlab.comment

@@ -15,6 +15,7 @@ from emulator.cloudtrail import CloudTrail
 from emulator.cloudwatch import CloudWatch
 from emulator.runtime import Runtime
 from emulator.sagemaker.service import SageMaker
+from moto import backends
 from moto.applicationautoscaling import urls as autoscaling_urls
 from moto.cloudformation import urls as cloudformation_urls
 from moto.cloudtrail import urls as cloudtrail_urls
@@ -55,6 +56,9 @@ def running(port: int = 0) -> Iterator[str]:
     _offer_managed_policies()
     for urls, responses in _OURS.items():
         urls.url_paths |= dict.fromkeys(urls.url_paths, responses.dispatch)
+    # moto lists its own folder for each request.
+    services = tuple(backends.list_of_moto_modules())
+    backends.list_of_moto_modules = lambda: services
     app = DomainDispatcherApplication(create_backend_app)
     server = make_server("127.0.0.1", port, app, threaded=True, request_handler=MotoRequestHandler)
     thread = Thread(target=server.serve_forever, daemon=True)

@@ -1,7 +1,8 @@
 """What a resource type's handler does, and how it calls the emulated services: with boto3, like any client."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -29,26 +30,28 @@ class Place:
     url: str
     number: str
     region: str
-    _clients: dict[str, Any] = field(default_factory=dict)
 
     def client(self, service: str) -> Any:
         """A client of an emulated service, which does not retry."""
-        if service not in self._clients:
-            self._clients[service] = boto3.client(
-                service,
-                region_name=self.region,
-                endpoint_url=self.url,
-                aws_access_key_id="handler",
-                aws_secret_access_key="handler",
-                config=Config(retries={"total_max_attempts": 1}, proxies={}),
-            )
-        return self._clients[service]
+        return _client(service, self.url, self.region)
 
     def call(self, service: str, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Calls an operation; numbers and texts are converted to the types of the service's model."""
         typed = coerced(dict(request), request_shape(service, operation))
         answer: dict[str, Any] = getattr(self.client(service), xform_name(operation))(**typed)
         return answer
+
+
+@cache
+def _client(service: str, url: str, region: str) -> Any:
+    return boto3.client(
+        service,
+        region_name=region,
+        endpoint_url=url,
+        aws_access_key_id="handler",
+        aws_secret_access_key="handler",
+        config=Config(retries={"total_max_attempts": 1}, proxies={}),
+    )
 
 
 class Handler(Protocol):
