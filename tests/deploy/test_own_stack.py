@@ -10,7 +10,7 @@ from emulator.clients import EmulatedAws
 from emulator.deploying import destroy
 from emulator.inventory import inventory
 from emulator.server import reset
-from support.cdk_cli import Project, Ran
+from support.cdk_cli import Project, Ran, bootstrap
 from support.deployed import endpoint_arn, ids, may
 
 APP = Path(__file__).parent / "own_stack"
@@ -68,11 +68,11 @@ def callers(aws: EmulatedAws) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def aws(_server: str, tmp_path_factory: pytest.TempPathFactory) -> EmulatedAws:
+def aws(_server: str) -> EmulatedAws:
     """One account for both apps, with what CDK needs there."""
     reset()
     account = EmulatedAws(_server)
-    assert Project(tmp_path_factory.mktemp("account"), account).bootstrap().status == 0
+    bootstrap(account)
     return account
 
 

@@ -12,7 +12,7 @@ import pytest
 from emulator.clients import EmulatedAws
 from emulator.deploying import deploy, destroy, failures
 from emulator.inventory import inventory
-from support.cdk_cli import ROOT, Project
+from support.cdk_cli import ROOT, Project, bootstrap
 from support.deployed import endpoint_arn, ids, may
 
 from inferstack.review import compare_templates
@@ -66,7 +66,7 @@ def test_a_rendered_spec_is_deployed_with_what_the_app_makes_and_compared(
     monkeypatch.chdir(project.folder)
     copytree(EXAMPLE, project.folder, dirs_exist_ok=True)
     unpack(project.folder)
-    assert project.bootstrap().status == 0
+    bootstrap(aws)
     empty, template = inventory(aws), synth(project)
     rendered = json.loads((project.folder / "templates" / "basket.template.json").read_text("utf-8"))
     assert rendered["Resources"].keys() <= template["Resources"].keys()

@@ -123,8 +123,7 @@ def check_files(
     all of them.
     """
     checked = {
-        str(file): checked_file(file, stage=stage, region=region, model_config=model_config)
-        for file in files
+        str(file): checked_file(file, stage=stage, region=region, model_config=model_config) for file in files
     }
     problems = [*_with_their_specs({file: one.problems for file, one in checked.items()})]
     problems += names_that_clash(taken for one in checked.values() for taken in one.taken)
