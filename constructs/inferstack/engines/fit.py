@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from inferstack.catalog import instances
 from inferstack.catalog.gpus import GpuMemory, gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
+from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, SHARE_OF_A_TARGET
 from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, kv_heads, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
 from inferstack.engines.model_config import LanguageModel
 
-_BFLOAT16_SINCE = (8, 0)
 _VERDICTS = ("yes", "perhaps", "no")
 
 
@@ -52,7 +52,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
         """Requests at once per copy at which to add another; None where it is not known how many fit."""
         if self.requests is None or self.requests.least < 1:
             return None
-        return max(1, int(self.requests.least * _CONCURRENCY_SHARE))
+        return max(1, int(self.requests.least * SHARE_OF_A_TARGET))
 
     @property
     def host_memory_mib(self) -> int:
@@ -60,8 +60,6 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.host.memory_mib * _USABLE_MEMORY) // self.copies
 
 
-# New copies take minutes to start, so one is added before the cache is full.
-_CONCURRENCY_SHARE = 0.7
 # The host, the agent and the container runtime keep some for themselves.
 _USABLE_MEMORY = 0.9
 
@@ -157,4 +155,4 @@ def _tokens(gib: float, of_token: int) -> int:
 def _computes(serving: Serving, host: InstanceType) -> bool:
     """Whether the GPU has the numbers that are asked for; with `auto`, engines choose some that it has."""
     capability = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
-    return serving.dtype not in ("bfloat16", "bf16") or capability is None or capability >= _BFLOAT16_SINCE
+    return serving.dtype not in BFLOAT16_WORDS or capability is None or capability >= BFLOAT16

@@ -51,10 +51,14 @@ def _said(placed: PlacedContainer, running: RunningEngine | None) -> Sequence[Se
     return [Setting((*path, name), name, None, value) for name, value in named[:1]]
 
 
+SHARE_OF_A_TARGET = 0.7
+"""Of the requests that an engine works on at once, a target leaves room for those that come while further
+capacity starts, which takes minutes.
+"""
+
 # ---------------------------------------------------------------- what a GPU must be able to do
 
 BFLOAT16: Capability = (8, 0)
-"""https://docs.vllm.ai/en/latest/features/quantization/"""
 BFLOAT16_WORDS = frozenset({"bfloat16", "bf16"})
 LEAST_CAPABILITIES: Mapping[str, Capability] = {
     "auto_awq": (7, 5),
@@ -74,4 +78,6 @@ LEAST_CAPABILITIES: Mapping[str, Capability] = {
     "online": (7, 5),
     "torchao": (7, 5),
 }
-"""The least compute capability for a `quantization` of vLLM: of several versions, the lowest."""
+"""The least compute capability for a `quantization` of vLLM, by `get_min_capability` in its
+`layers/quantization`: of several versions, the lowest.
+"""

@@ -53,8 +53,9 @@ def weights(model: LanguageModel, serving: Serving) -> Band | None:
     return Band(on_each * least, on_each * most * (_REPLICATED if shares > 1 else 1))
 
 
-# The first version of each row, and the GiB that logs show between what is requested and the sum of weights
-# and KV cache. Since 0.21, an estimate for CUDA graphs is among it.
+# The first version of each row, and the GiB between what is requested and the sum of weights and KV cache.
+# The least, and the most before 0.20, are those of logs. Later versions subtract an estimate for CUDA graphs,
+# too, for which 2 GiB are assumed.
 _OVERHEAD = (((0, 20), Band(0.5, 6.3)), ((0, 17), Band(0.5, 4.3)), ((), Band(0.5, 5.8)))
 _UTILIZATION = (((0, 20), 0.92), ((), 0.9))
 

@@ -14,6 +14,7 @@ from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, Insta
 from inferstack.engines import tables
 from inferstack.engines.architectures import Run, is_built_in, is_configured, run_of
 from inferstack.engines.engine import ENGINES
+from inferstack.engines.gpus import LEAST_CAPABILITIES
 from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, token_bytes
 from inferstack.engines.memory import GIB, overhead, requested, room_for_cache, weights
 from inferstack.engines.model_config import Adapter, LanguageModel
@@ -313,19 +314,6 @@ def _more_gpus(described: Described, degree: int, visible: int) -> str:
 
 # ---------------------------------------------------------------- quantization
 
-_LEAST_CAPABILITY: dict[str, Capability] = {
-    "fbgemm_fp8": (8, 0),
-    "modelopt": (8, 0),
-    "mxfp4": (8, 0),
-    "experts_int8": (8, 0),
-    "modelopt_mxfp8": (8, 0),
-    "fp8": (7, 5),
-    "modelopt_fp4": (7, 5),
-    "awq": (7, 5),
-    "fp_quant": (10, 0),
-}
-"""The lowest that any version accepts: `get_min_capability` in vLLM's `layers/quantization`."""
-
 
 @OF_MODELS.warning("IS362", _QUANTIZATION)
 def gpu_and_engine_know_the_quantization(described: Described) -> Iterator[Problem]:
@@ -338,7 +326,7 @@ def gpu_and_engine_know_the_quantization(described: Described) -> Iterator[Probl
     if choices and not {method, f"auto_{method}"} & choices and method in _REMOVED:
         message = f"the model is quantized with {method}, which vLLM {version} does not have"
         yield Problem(described.path, message, "use an older image, or the model in another quantization")
-    least = _LEAST_CAPABILITY.get(method)
+    least = LEAST_CAPABILITIES.get(method)
     for host, _ in described.hosts:
         has = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
         if least is not None and has is not None and has < least:

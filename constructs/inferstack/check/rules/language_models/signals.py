@@ -6,7 +6,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.base import METRICS_PAGE, warning
 from inferstack.check.rules.language_models.gpus import most_gpus
 from inferstack.check.rules.language_models.judged import Judged, judged
-from inferstack.engines.gpus import gpus_used
+from inferstack.engines.gpus import SHARE_OF_A_TARGET, gpus_used
 from inferstack.engines.settings import setting, variable_for
 from inferstack.facts.alarms import OwnAlarm, evaluation, gpu_memory_taken, own_alarms
 from inferstack.facts.publications import devices_by_type
@@ -24,8 +24,6 @@ _CPU = "CPUUtilization"
 # LmiConfigRecommender of djl-serving: with `rolling_batch: vllm` or `trtllm` it is 256, as its page says.
 _OF_LMI = 32
 _OWN_BATCHES = frozenset({"vllm", "trtllm"})
-_SHARE = 0.7
-"""Of the requests that fit, a target leaves room for those that come while further capacity starts."""
 
 
 @warning("IS378", _CONCURRENCY)
@@ -45,7 +43,7 @@ def engine_works_on_as_many_requests(spec: ModelSpec) -> Iterator[Problem]:
 def _too_many(it: Judged, path: tuple[str | int, ...], policy: ScalingPolicy, most: int) -> Problem:
     message = f"the target is {policy.target_value:g} requests at once, but {it.title} works on {most}"
     variable = variable_for(it.running.name, "max_num_seqs")
-    return Problem(path, message, f"write {max(1, int(most * _SHARE))}, or raise `{variable}`")
+    return Problem(path, message, f"write {max(1, int(most * SHARE_OF_A_TARGET))}, or raise `{variable}`")
 
 
 def _at_once(it: Judged) -> int | None:
