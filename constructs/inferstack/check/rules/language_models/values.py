@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from inferstack.check.rules.base import warning
-from inferstack.check.rules.language_models.judged import Judged, known
+from inferstack.check.rules.language_models.judged import Judged, judged, known
 from inferstack.engines.arguments import words_after
 from inferstack.engines.engine import is_supervised
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
+from inferstack.engines.settings import family_of, setting, variable_for
 from inferstack.engines.tables import Look, numbers
 from inferstack.engines.values import NO_VALUE
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
-from inferstack.problems.words import choose
+from inferstack.problems.words import choose, listed
 
 _VLLM = "https://docs.vllm.ai/en/latest/configuration/engine_args"
 _DLC = "https://github.com/aws/deep-learning-containers"
@@ -142,3 +143,42 @@ def _switches_off(it: Judged) -> bool:
     """Whether `false` becomes the option that switches a flag off: since LMI 27."""
     number = it.running.release.rpartition("lmi")[2].partition(".")[0]
     return it.running.name == "lmi" and number.isdigit() and int(number) >= 27
+
+
+@warning("IS348", "https://docs.vllm.ai/en/latest/features/tool_calling/")
+def tools_are_called_with_a_parser(spec: ModelSpec) -> Iterator[Problem]:
+    """Automatic tool choice should come with the parser of the model's calls.
+
+    vLLM does not start without it.
+    """
+    for it, options in known(spec):
+        choice = (
+            setting(it.placed, "enable_auto_tool_choice") if family_of(it.running.name) == "vllm" else None
+        )
+        is_on = choice is not None and choice.value.strip().lower() in ("", "true")
+        if choice is not None and is_on and setting(it.placed, "tool_call_parser") is None:
+            such = options.options("tool-call-parser")
+            message = f"{it.title} needs to know how the model writes calls, and does not start without"
+            fix = f"add `{variable_for(it.running.name, 'tool_call_parser')}`"
+            yield Problem(choice.path, message, f"{fix}: {listed(such[-1].choices)}" if such else fix)
+
+
+@warning("IS349", "user reports")
+def input_leaves_room_for_an_answer(spec: ModelSpec) -> Iterator[Problem]:
+    """In TGI, the longest input should be shorter than input and answer together.
+
+    Otherwise its launcher exits.
+    """
+    for it in judged(spec):
+        values = {name: it.environment.get(name, "") for name in (*_INPUTS, _IN_ALL)}
+        said = [name for name in _INPUTS if values[name].isascii() and values[name].isdecimal()]
+        if it.running.name != "tgi" or not said or not values[_IN_ALL].isdecimal():
+            continue
+        if int(values[said[0]]) >= int(values[_IN_ALL]):
+            message = (
+                f"`{said[0]}` is {values[said[0]]}, and with the answer it may be {values[_IN_ALL]} tokens"
+            )
+            yield Problem(it.path(said[0]), message, f"write less than `{_IN_ALL}`")
+
+
+_INPUTS, _IN_ALL = ("MAX_INPUT_TOKENS", "MAX_INPUT_LENGTH"), "MAX_TOTAL_TOKENS"
