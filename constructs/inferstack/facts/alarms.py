@@ -88,6 +88,8 @@ def _periods(queries: Sequence[AlarmMetricDataQuery]) -> Iterator[int]:
 
 # ---------------------------------------------------------------- servers that take a GPU's memory
 
+GPU_MEMORY = "GPUMemoryUtilization"
+"""How the names of the metrics of it begin."""
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
 

@@ -8,6 +8,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.custom_metrics import broken_metric, broken_metrics, customized
 from inferstack.check.rules.base import AWS, GUIDE, METRICS_PAGE, TRACKING_PAGE, error, warning
+from inferstack.facts.alarms import GPU_MEMORY, gpu_memory_taken
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.publications import devices_by_type
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
@@ -200,7 +201,11 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
     """
     for it in _bounded(spec):
         target, devices = it.policy.target_value, it.preferred_devices
-        if devices > 1 and 1 <= target <= 100:
+        # IS379: no number would make such a policy follow the load.
+        is_taken = (
+            it.metric.name.startswith(GPU_MEMORY) and gpu_memory_taken(spec, it.scaled.part) is not None
+        )
+        if devices > 1 and 1 <= target <= 100 and not is_taken:
             fix = f"for {target} % of the total, write {target * devices}"
             yield Problem((*it.path, "target_value"), as_sum(target, it.metric, devices), fix)
 

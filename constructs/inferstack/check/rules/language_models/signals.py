@@ -8,7 +8,7 @@ from inferstack.check.rules.language_models.gpus import most_gpus
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.gpus import SHARE_OF_A_TARGET, gpus_used
 from inferstack.engines.settings import setting, variable_for
-from inferstack.facts.alarms import OwnAlarm, evaluation, gpu_memory_taken, own_alarms
+from inferstack.facts.alarms import GPU_MEMORY, OwnAlarm, evaluation, gpu_memory_taken, own_alarms
 from inferstack.facts.publications import devices_by_type
 from inferstack.facts.quantity import UnfitQuantity, parse_threshold
 from inferstack.facts.scaling import Scaled, metrics_of, policies, policies_of, scaled_parts
@@ -19,7 +19,6 @@ from inferstack.problems import Problem
 
 _CONCURRENCY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-policy.html"
 _AT_ONCE = "ConcurrentRequestsPer"
-_GPU_MEMORY = "GPUMemoryUtilization"
 _CPU = "CPUUtilization"
 # LmiConfigRecommender of djl-serving: with `rolling_batch: vllm` or `trtllm` it is 256, as its page says.
 _OF_LMI = 32
@@ -82,7 +81,7 @@ def load_is_not_measured_by_memory(spec: ModelSpec) -> Iterator[Problem]:
     or grows to its maximum.
     """
     for path, scaled, policy in policies(spec):
-        if (_name(policy) or "").startswith(_GPU_MEMORY) and gpu_memory_taken(spec, scaled.part) is not None:
+        if (_name(policy) or "").startswith(GPU_MEMORY) and gpu_memory_taken(spec, scaled.part) is not None:
             message = "the server takes the GPU's memory when it starts, so it does not change with the load"
             yield Problem((*path, "metric"), message, _instead(scaled))
 
@@ -116,7 +115,7 @@ def alarm_on_memory_can_stop(spec: ModelSpec) -> Iterator[Problem]:
     """
     for alarm in own_alarms(spec):
         metric, taken = alarm.metric, gpu_memory_taken(spec, alarm.part)
-        if metric is None or taken is None or not metric.name.startswith(_GPU_MEMORY):
+        if metric is None or taken is None or not metric.name.startswith(GPU_MEMORY):
             continue
         share = _share(alarm, metric)
         above = evaluation(alarm.rule).comparison_operator.startswith("Greater")
