@@ -25,6 +25,7 @@ FOLDERS = (
     *APPS,
     "model_specs",
     "tests/shapes",
+    "docs/examples/chat",
     "docs/examples/greeting",
     "docs/examples/kinds",
     "docs/examples/ranker",

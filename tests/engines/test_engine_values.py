@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from inferstack.engines.arguments import words_after
 from inferstack.engines.tables import look
-from inferstack.engines.values import Option
+from inferstack.engines.values import EngineOption
 from inferstack.facts.engines import RunningEngine
 
 NUMBERS = {"int": int, "float": float, "json": json.loads, "text": str}
@@ -29,7 +29,7 @@ WORDS = st.one_of(
 )
 
 
-def comparable(engine: str, version: str) -> dict[str, Option]:
+def comparable(engine: str, version: str) -> dict[str, EngineOption]:
     """Options of the kinds that argparse has itself."""
     found = look(engine, version)
     assert found is not None
@@ -44,7 +44,7 @@ def optional(read: Callable[[str], object]) -> Callable[[str], object]:
     return lambda text: None if text in ("", "None") else read(text)
 
 
-def parser_of(options: dict[str, Option]) -> argparse.ArgumentParser:
+def parser_of(options: dict[str, EngineOption]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     for name, it in options.items():
         if it.kind in KINDS:
@@ -124,18 +124,18 @@ def test_a_server_image_splits_lists_since_2_4(release: str, splits: bool) -> No
 @pytest.mark.parametrize(
     ("option", "right", "wrong"),
     [
-        (Option("size", least=1), ["8", "8k", "1.5k", "2M", " 8 "], ["1.5K", "k", "8kb", "0"]),
-        (Option("size-or-auto"), ["auto", "AUTO", "-1", "32k"], ["max", ""]),
-        (Option("object"), ["{}", '{"a": 80m}', '{"a": "80m"}'], ["[]", "1", "{a: 1}", "{" * 5000]),
-        (Option("json-or-text"), ["x", '{"a": 1}'], ["{x}"]),
-        (Option("count"), ["0", "+1"], ["-1", "1_0", "1.0", "\uff14"]),
-        (Option("count-or-max"), ["max", "2"], ["auto", "MAX"]),
-        (Option("true-or-false"), ["true", "false"], ["True", "1", ""]),
-        (Option("boolean"), ["True", "off", "1"], ["2", ""]),
-        (Option("text", choices=("a_b",), folded=True), ["A-B", "a_b"], ["ab"]),
-        (Option("float", above=0, most=1), ["1", "0.5"], ["0", "1.1", "nan"]),
+        (EngineOption("size", least=1), ["8", "8k", "1.5k", "2M", " 8 "], ["1.5K", "k", "8kb", "0"]),
+        (EngineOption("size-or-auto"), ["auto", "AUTO", "-1", "32k"], ["max", ""]),
+        (EngineOption("object"), ["{}", '{"a": 80m}', '{"a": "80m"}'], ["[]", "1", "{a: 1}", "{" * 5000]),
+        (EngineOption("json-or-text"), ["x", '{"a": 1}'], ["{x}"]),
+        (EngineOption("count"), ["0", "+1"], ["-1", "1_0", "1.0", "\uff14"]),
+        (EngineOption("count-or-max"), ["max", "2"], ["auto", "MAX"]),
+        (EngineOption("true-or-false"), ["true", "false"], ["True", "1", ""]),
+        (EngineOption("boolean"), ["True", "off", "1"], ["2", ""]),
+        (EngineOption("text", choices=("a_b",), folded=True), ["A-B", "a_b"], ["ab"]),
+        (EngineOption("float", above=0, most=1), ["1", "0.5"], ["0", "1.1", "nan"]),
     ],
 )
-def test_kinds_of_values(option: Option, right: list[str], wrong: list[str]) -> None:
+def test_kinds_of_values(option: EngineOption, right: list[str], wrong: list[str]) -> None:
     assert [it for it in right if option.refusal([it]) is not None] == []
     assert [it for it in wrong if option.refusal([it]) is None] == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inferstack.catalog.gpus import GpuMemory
-from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, token_bytes
+from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, room_for_cache
 from inferstack.engines.model_config import LanguageModel, model_of
 
@@ -47,10 +47,10 @@ def model_in(start: dict[str, str]) -> LanguageModel:
     return model_of(config, {"metadata": {"total_size": int(start["weight_bytes"])}}, {})
 
 
-def serving_in(start: dict[str, str]) -> Serving:
+def serving_in(start: dict[str, str]) -> Served:
     # Older models are in the oldest version that the table has.
     version = start["version"] if float(start["version"].split(".")[1]) >= 10 else "0.10"
-    return Serving(
+    return Served(
         version=version, tensor_parallel=int(start["gpus"]), utilization=float(start["utilization"])
     )
 

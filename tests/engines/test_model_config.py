@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from inferstack.engines.kv_cache import Serving, Unknown, token_bytes
+from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.model_config import model_of, read_adapter, read_model
 from inferstack.problems import SpecError
 
 PUBLIC: list[dict[str, Any]] = json.loads(Path(__file__).with_name("public_configs.json").read_text())
 """The keys of public `config.json` files that matter here, with the bytes for a token in 0.33; null: unknown."""
-NEWEST = Serving(version="0.33.0")
+NEWEST = Served(version="0.33.0")
 LLAMA: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"],
     "model_type": "llama",
@@ -98,7 +98,7 @@ def test_plain_attention_is_known(keys, expected):
     ],
 )
 def test_how_it_is_served_counts(serving, expected):
-    found = token_bytes(model_of(LLAMA, {}, {}), Serving(**{"version": "0.33.0", **serving}))
+    found = token_bytes(model_of(LLAMA, {}, {}), Served(**{"version": "0.33.0", **serving}))
     assert (None if isinstance(found, Unknown) else found) == expected
 
 

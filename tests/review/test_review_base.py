@@ -21,7 +21,7 @@ from inferstack.cli.review.text import text
 from inferstack.problems import SpecError
 from inferstack.review import Review, review, revision
 from inferstack.review.revision import LARGEST_READ, commit_of, files_of
-from inferstack.sizing import data_files
+from inferstack.source import other_files
 from inferstack.source.spec_file import LARGEST_FILE
 from inferstack.triton.folders import LARGEST_CONFIG
 
@@ -252,7 +252,7 @@ def test_a_large_file_has_its_size_only(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_whatever_a_check_reads_of_a_file_is_not_large() -> None:
-    read = (LARGEST_FILE, LARGEST_CONFIG, differences.LARGEST_READ, file.LARGEST, data_files._MOST_BYTES)
+    read = (LARGEST_FILE, LARGEST_CONFIG, differences.LARGEST_READ, file.LARGEST, other_files._MOST_BYTES)
     assert max(read) <= LARGEST_READ
 
 

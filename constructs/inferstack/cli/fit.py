@@ -17,7 +17,7 @@ from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.engines.architectures import newest_version, version_numbers
 from inferstack.engines.fit import Fit, Wanted, fits, ranked
-from inferstack.engines.kv_cache import Serving, Unknown, token_bytes
+from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band
 from inferstack.engines.model_config import LanguageModel, read_model
 from inferstack.facts.walk import region_of
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
     return int(not all(any(it.verdict != "no" for it in of) for *_, of in found))
 
 
-def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, Serving]]:
+def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, Served]]:
     """Every model with its name and the way in which it is served."""
     version = newest_version() if options.vllm is None else options.vllm
     asked = {} if options.kv_cache_dtype is None else {"cache_dtype": options.kv_cache_dtype}
@@ -105,7 +105,7 @@ def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, S
         if options.model_config is None:
             options.wrong_usage("name a SPEC, or add --model-config PATH")
         model = read_model(options.model_config)
-        yield model.name, model, Serving(version=version, **asked)
+        yield model.name, model, Served(version=version, **asked)
         return
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
@@ -113,12 +113,12 @@ def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, S
         serving, model = described.serving(1), replace(it, context=described.longest)
         if serving is None:
             tell(printable(f"{dotted(placed.path)}: judged as vLLM {version} with its defaults serves it"))
-            serving = Serving(version=version)
+            serving = Served(version=version)
         yield dotted(placed.path), model, replace(serving, tensor_parallel=1, pipeline_parallel=1, **asked)
 
 
 def _fits(
-    options: argparse.Namespace, model: LanguageModel, serving: Serving, prices: Prices
+    options: argparse.Namespace, model: LanguageModel, serving: Served, prices: Prices
 ) -> Sequence[Fit]:
     if model.weight_bytes is None:
         fix = "`inferstack describe-model` writes a folder that has it"
@@ -141,7 +141,7 @@ def _gpus(fit: Fit) -> tuple[str | None, int, int]:
 def _lines(
     name: str,
     model: LanguageModel,
-    serving: Serving,
+    serving: Served,
     found: Sequence[Fit],
     options: argparse.Namespace,
     prices: Prices,
@@ -210,7 +210,7 @@ def _seconds(size: int) -> int:
 
 
 def _changes(
-    found: Sequence[Fit], model: LanguageModel, serving: Serving, context: int | None
+    found: Sequence[Fit], model: LanguageModel, serving: Served, context: int | None
 ) -> Iterator[str]:
     """What would change the table."""
     if all(it.verdict == "yes" for it in found):

@@ -9,7 +9,7 @@ import msgspec
 _FILE = Path(__file__).with_name("data") / "vllm-architectures.json"
 
 
-class _Table(msgspec.Struct, frozen=True):
+class _Architectures(msgspec.Struct, frozen=True):
     versions: tuple[str, ...]
     architectures: Mapping[str, tuple[tuple[str, int, int], ...]]
     no_longer: Mapping[str, str]
@@ -19,11 +19,11 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 @cache
-def _table() -> _Table:
-    return msgspec.json.decode(_FILE.read_bytes(), type=_Table)
+def _table() -> _Architectures:
+    return msgspec.json.decode(_FILE.read_bytes(), type=_Architectures)
 
 
-class Run(msgspec.Struct, frozen=True):
+class RunBy(msgspec.Struct, frozen=True):
     """Whether a version runs an architecture, judged by the versions of the table that stand for it.
 
     ``kind`` is that of the KV cache, if it runs it and all of them agree; ``since`` and ``until`` are the
@@ -36,7 +36,7 @@ class Run(msgspec.Struct, frozen=True):
     until: str | None = None
 
 
-def run_of(architecture: str, version: str) -> Run:
+def run_of(architecture: str, version: str) -> RunBy:
     """What a version of vLLM, such as `0.30.1`, makes of an architecture.
 
     One that is older than the table is not judged; one that is newer, by the newest.
@@ -49,9 +49,9 @@ def run_of(architecture: str, version: str) -> Run:
     at = _places(version)
     kinds = {next((kind for kind, first, after in spans if first <= it <= after), None) for it in at}
     if len(kinds) != 1:
-        return Run(None, None, since, until)
+        return RunBy(None, None, since, until)
     (kind,) = kinds
-    return Run(kind is not None, kind, since, until)
+    return RunBy(kind is not None, kind, since, until)
 
 
 def newest_version() -> str:

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 import msgspec
 
 from inferstack.engines.lmi import LMI_OPTIONS
-from inferstack.engines.values import Option
+from inferstack.engines.values import EngineOption
 from inferstack.facts.engines import RunningEngine
 
-_SWITCHED = Option("text", choices=("true", "1", "yes", "on", "false", "0", "no", "off"), folded=True)
+_SWITCHED = EngineOption("text", choices=("true", "1", "yes", "on", "false", "0", "no", "off"), folded=True)
 # A value that the supervisor does not know ends it before the engine starts.
 _SUPERVISED = {
     "PROCESS_AUTO_RECOVERY": _SWITCHED,
-    "PROCESS_MAX_START_RETRIES": Option("int", least=0, most=100),
-    "LOG_LEVEL": Option("text", choices=("debug", "info", "warn", "error", "critical"), folded=True),
+    "PROCESS_MAX_START_RETRIES": EngineOption("int", least=0, most=100),
+    "LOG_LEVEL": EngineOption("text", choices=("debug", "info", "warn", "error", "critical"), folded=True),
 }
 
 
@@ -35,7 +35,7 @@ class Engine(msgspec.Struct, frozen=True):
     is_open: bool = False
     reads_environment: str = ""
     """How the variables begin that the engine itself reads, if it has a list of them."""
-    own: Mapping[str, Option] = msgspec.field(default_factory=dict)
+    own: Mapping[str, EngineOption] = msgspec.field(default_factory=dict)
     """Variables, or in LMI options, of the container itself, with what they accept."""
     unlisted: frozenset[str] = frozenset()
     """Variables with the prefix that become no option."""

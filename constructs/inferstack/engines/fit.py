@@ -10,7 +10,7 @@ from inferstack.catalog import instances
 from inferstack.catalog.gpus import GpuMemory, gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
 from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, SHARE_OF_A_TARGET
-from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, kv_heads, token_bytes
+from inferstack.engines.kv_cache import BLOCK, Served, Unknown, kv_heads, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
 from inferstack.engines.model_config import LanguageModel
 
@@ -64,7 +64,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
 _USABLE_MEMORY = 0.9
 
 
-def fits(model: LanguageModel, serving: Serving, wanted: Wanted) -> Iterator[Fit]:
+def fits(model: LanguageModel, serving: Served, wanted: Wanted) -> Iterator[Fit]:
     """How the model fits on each instance type with NVIDIA GPUs: with as few of them as it takes."""
     for name in instances.names():
         host = instances.find(name)
@@ -76,7 +76,7 @@ def fits(model: LanguageModel, serving: Serving, wanted: Wanted) -> Iterator[Fit
 
 
 def fit_on(
-    model: LanguageModel, serving: Serving, wanted: Wanted, host: InstanceType, memory: GpuMemory
+    model: LanguageModel, serving: Served, wanted: Wanted, host: InstanceType, memory: GpuMemory
 ) -> Fit | None:
     """The best fit on a type: the one with the fewest GPUs that holds it, else the likeliest.
 
@@ -113,7 +113,7 @@ def _degrees(model: LanguageModel, host: InstanceType) -> Iterator[int]:
 
 
 def _fit(
-    model: LanguageModel, serving: Serving, wanted: Wanted, host: InstanceType, memory: GpuMemory
+    model: LanguageModel, serving: Served, wanted: Wanted, host: InstanceType, memory: GpuMemory
 ) -> Fit | None:
     on_each = weights(model, serving)
     cache = room_for_cache(model, serving, memory)
@@ -152,7 +152,7 @@ def _tokens(gib: float, of_token: int) -> int:
     return max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK
 
 
-def _computes(serving: Serving, host: InstanceType) -> bool:
+def _computes(serving: Served, host: InstanceType) -> bool:
     """Whether the GPU has the numbers that are asked for; with `auto`, engines choose some that it has."""
     capability = COMPUTE_CAPABILITIES.get(host.gpu_name or "")
     return serving.dtype not in BFLOAT16_WORDS or capability is None or capability >= BFLOAT16

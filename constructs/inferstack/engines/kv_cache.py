@@ -8,7 +8,7 @@ whether its class in vLLM could have another one.
 
 import msgspec
 
-from inferstack.engines.architectures import Run, has_number_of_its_own, is_built_in, run_of, text_class
+from inferstack.engines.architectures import RunBy, has_number_of_its_own, is_built_in, run_of, text_class
 from inferstack.engines.model_config import WIDTHS, LanguageModel
 
 BLOCK = 16
@@ -20,7 +20,7 @@ _PACKED = "the size of a token in a KV cache of type `{}` is not known"
 _CACHE_WIDTHS = {**WIDTHS, **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2"), 1)}
 
 
-class Serving(msgspec.Struct, frozen=True, kw_only=True):
+class Served(msgspec.Struct, frozen=True, kw_only=True):
     """How an engine serves a model, as far as memory depends on it."""
 
     version: str
@@ -38,7 +38,7 @@ class Unknown(msgspec.Struct, frozen=True):
     why: str
 
 
-def token_bytes(model: LanguageModel, serving: Serving) -> int | Unknown:
+def token_bytes(model: LanguageModel, serving: Served) -> int | Unknown:
     """The bytes on each GPU for one token; 0 for a model without a KV cache."""
     kind = _kind(model, serving.version)
     if isinstance(kind, Unknown):
@@ -85,10 +85,10 @@ def _kind(model: LanguageModel, version: str) -> str | Unknown:
     return kind
 
 
-def _first_run(architectures: tuple[str, ...], version: str) -> Run:
+def _first_run(architectures: tuple[str, ...], version: str) -> RunBy:
     """What becomes of the first architecture that the version runs."""
     runs = (run_of(it, version) for it in architectures)
-    return next((it for it in runs if it.runs), Run(runs=None))
+    return next((it for it in runs if it.runs), RunBy(runs=None))
 
 
 def _size_in_a_layer(model: LanguageModel, kind: str, tensor_parallel: int) -> int | Unknown:
@@ -118,7 +118,7 @@ def _head_size(model: LanguageModel) -> int | Unknown:
     return model.hidden_size // model.heads or unsaid
 
 
-def _width(model: LanguageModel, serving: Serving) -> int | Unknown:
+def _width(model: LanguageModel, serving: Served) -> int | Unknown:
     """The bytes of one number."""
     if serving.cache_dtype != "auto":
         return _CACHE_WIDTHS.get(serving.cache_dtype) or Unknown(_PACKED.format(serving.cache_dtype))

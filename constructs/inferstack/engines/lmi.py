@@ -5,17 +5,22 @@ https://github.com/deepjavalibrary/djl-serving/tree/master/engines/python/setup/
 
 from collections.abc import Mapping
 
-from inferstack.engines.values import Option
+from inferstack.engines.values import EngineOption
 
-_TEXT, _WHOLE, _NUMBER, _BOOLEAN = Option("text"), Option("int"), Option("float"), Option("boolean")
+_TEXT, _WHOLE, _NUMBER, _BOOLEAN = (
+    EngineOption("text"),
+    EngineOption("int"),
+    EngineOption("float"),
+    EngineOption("boolean"),
+)
 
 
-def _one_of(*words: str) -> Option:
-    return Option("text", choices=words)
+def _one_of(*words: str) -> EngineOption:
+    return EngineOption("text", choices=words)
 
 
-_READ: Mapping[str, Option] = {
-    "tensor_parallel_degree": Option("count-or-max"),
+_READ: Mapping[str, EngineOption] = {
+    "tensor_parallel_degree": EngineOption("count-or-max"),
     "pipeline_parallel_degree": _one_of("1"),
     "max_rolling_batch_size": _WHOLE,
     "max_rolling_batch_prefill_tokens": _WHOLE,
@@ -27,7 +32,7 @@ _READ: Mapping[str, Option] = {
     "waiting_steps": _WHOLE,
     "cpu_offload_gb_per_gpu": _NUMBER,
     "cpu_offload_gb": _NUMBER,
-    "enable_streaming": Option("text", choices=("true", "false", "huggingface"), folded=True),
+    "enable_streaming": EngineOption("text", choices=("true", "false", "huggingface"), folded=True),
     "dtype": _one_of("auto", "bf16", "bfloat16", "float16", "float32", "fp16", "fp32"),
     "rolling_batch": _one_of("auto", "disable", "lmi-dist", "trtllm", "vllm"),
     "chat_template_content_format": _one_of("auto", "openai", "string"),
@@ -65,7 +70,7 @@ _UNCHECKED = (
     *("tokens_per_block", "tool_call_parser", "trtllm_checkpoint_path", "trtllm_python_backend"),
     *("trust_insecure_model_files", "use_custom_all_reduce", "use_fused_mlp"),
 )
-LMI_OPTIONS: Mapping[str, Option] = {**dict.fromkeys(sorted(_UNCHECKED), _TEXT), **_READ}
+LMI_OPTIONS: Mapping[str, EngineOption] = {**dict.fromkeys(sorted(_UNCHECKED), _TEXT), **_READ}
 """Every option that LMI reads itself; those of vLLM are passed on."""
 
 CALLED: Mapping[str, str] = {

@@ -11,7 +11,7 @@ import msgspec
 
 from inferstack.catalog.gpus import GpuMemory
 from inferstack.engines.architectures import version_numbers
-from inferstack.engines.kv_cache import Serving
+from inferstack.engines.kv_cache import Served
 from inferstack.engines.model_config import WIDTHS, LanguageModel
 
 GIB = 2**30
@@ -36,7 +36,7 @@ _MOST_QUANTIZED = 0.25
 _REPLICATED = 1.05
 
 
-def weights(model: LanguageModel, serving: Serving) -> Band | None:
+def weights(model: LanguageModel, serving: Served) -> Band | None:
     """GiB of weights on each GPU; None where no file says how many there are."""
     if model.weight_bytes is None:
         return None
@@ -60,12 +60,12 @@ _OVERHEAD = (((0, 20), Band(0.5, 6.3)), ((0, 17), Band(0.5, 4.3)), ((), Band(0.5
 _UTILIZATION = (((0, 20), 0.92), ((), 0.9))
 
 
-def overhead(serving: Serving) -> Band:
+def overhead(serving: Served) -> Band:
     """GiB on each GPU that neither weights nor the KV cache take."""
     return next(band for first, band in _OVERHEAD if version_numbers(serving.version) >= first)
 
 
-def requested(memory: GpuMemory, serving: Serving) -> Band:
+def requested(memory: GpuMemory, serving: Served) -> Band:
     """GiB of a GPU that the engine takes."""
     share = serving.utilization
     if share is None:
@@ -73,7 +73,7 @@ def requested(memory: GpuMemory, serving: Serving) -> Band:
     return Band(memory.least * share, memory.most * share)
 
 
-def room_for_cache(model: LanguageModel, serving: Serving, memory: GpuMemory) -> Band | None:
+def room_for_cache(model: LanguageModel, serving: Served, memory: GpuMemory) -> Band | None:
     """GiB that are left for the KV cache; below 0 where the engine does not start. None where the weights are
     not known.
     """

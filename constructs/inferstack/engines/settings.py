@@ -7,7 +7,7 @@ import msgspec
 
 from inferstack.engines.engine import ENGINES, Engine
 from inferstack.engines.lmi import LMI_OPTIONS
-from inferstack.engines.tables import Look, look
+from inferstack.engines.tables import KnownOptions, look
 from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.walk import PlacedContainer
 from inferstack.problems import SpecPath
@@ -108,7 +108,7 @@ def _settings(placed: PlacedContainer, running: RunningEngine, engine: Engine) -
             yield Setting(path, variable, _known_as(running, known, option), value)
 
 
-def known_options(running: RunningEngine) -> Look | None:
+def known_options(running: RunningEngine) -> KnownOptions | None:
     """The options of the engine in its version; None if the table has none like it."""
     engine = ENGINES.get(running.name)
     if engine is None or engine.table is None or running.version is None:
@@ -116,7 +116,7 @@ def known_options(running: RunningEngine) -> Look | None:
     return look(engine.table, running.version)
 
 
-def _known_as(running: RunningEngine, known: Look | None, option: str) -> str | None:
+def _known_as(running: RunningEngine, known: KnownOptions | None, option: str) -> str | None:
     """The engine's own name for an option, of which its parser needs the beginning only."""
     if running.name == "lmi":
         is_known = option in LMI_OPTIONS or known is None or bool(known.options(option.replace("_", "-")))

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from inferstack.engines.values import Option
+from inferstack.engines.values import EngineOption
 
 _FOLDER = Path(__file__).with_name("data")
 Version = tuple[int, ...]
 
 
-class Look(msgspec.Struct, frozen=True):
+class KnownOptions(msgspec.Struct, frozen=True):
     """The options that one version of an engine has, as far as the table knows.
 
     ``version`` is what was asked for, ``looked_at`` the versions of the table that stand for it: itself, the
@@ -23,10 +23,10 @@ class Look(msgspec.Struct, frozen=True):
 
     version: str
     looked_at: tuple[str, ...]
-    by_version: tuple[Mapping[str, Option], ...]
+    by_version: tuple[Mapping[str, EngineOption], ...]
     environments: tuple[frozenset[str], ...]
 
-    def options(self, name: str) -> tuple[Option, ...]:
+    def options(self, name: str) -> tuple[EngineOption, ...]:
         """What the option accepts in each version looked at that has it, by its exact name or as a twin."""
         found = (_of_name(options, name) for options in self.by_version)
         return tuple(it for it in found if it is not None)
@@ -60,7 +60,7 @@ class Look(msgspec.Struct, frozen=True):
         return f"{self.version} (judged by {' and '.join(self.looked_at)})"
 
 
-def _of_name(options: Mapping[str, Option], name: str) -> Option | None:
+def _of_name(options: Mapping[str, EngineOption], name: str) -> EngineOption | None:
     found = options.get(name)
     if found is None and name.startswith("no-"):
         twin = options.get(name.removeprefix("no-"))
@@ -68,10 +68,10 @@ def _of_name(options: Mapping[str, Option], name: str) -> Option | None:
     return found
 
 
-_SWITCH = Option("switch")
+_SWITCH = EngineOption("switch")
 
 
-def _begun_by(options: Mapping[str, Option], name: str) -> Iterator[str]:
+def _begun_by(options: Mapping[str, EngineOption], name: str) -> Iterator[str]:
     for option, it in options.items():
         if option.startswith(name):
             yield option
@@ -80,7 +80,7 @@ def _begun_by(options: Mapping[str, Option], name: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=32)
-def look(engine: str, version: str) -> Look | None:
+def look(engine: str, version: str) -> KnownOptions | None:
     """What is known of a version; None for one that is older than the table, or that is no version."""
     table, wanted = _table(engine), numbers(version)
     known = [numbers(it) for it in table["versions"]]
@@ -93,9 +93,9 @@ def look(engine: str, version: str) -> Look | None:
     return _look(engine, version, (before[-1], *range(len(before), len(known))[:1]))
 
 
-def _look(engine: str, version: str, places: tuple[int, ...], *, is_exact: bool = False) -> Look:
+def _look(engine: str, version: str, places: tuple[int, ...], *, is_exact: bool = False) -> KnownOptions:
     table = _table(engine)
-    return Look(
+    return KnownOptions(
         version,
         (version,) if is_exact else tuple(table["versions"][at] for at in places),
         tuple(_options_at(engine, at) for at in places),
@@ -130,9 +130,11 @@ def _table(engine: str) -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def _options_at(engine: str, at: int) -> Mapping[str, Option]:
+def _options_at(engine: str, at: int) -> Mapping[str, EngineOption]:
     return {
-        name: msgspec.convert({key: it for key, it in row.items() if key not in ("from", "until")}, Option)
+        name: msgspec.convert(
+            {key: it for key, it in row.items() if key not in ("from", "until")}, EngineOption
+        )
         for name, rows in _table(engine)["options"].items()
         for row in rows
         if row.get("from", 0) <= at <= row.get("until", at)

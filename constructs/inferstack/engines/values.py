@@ -20,7 +20,7 @@ NO_VALUE = frozenset({"flag", "switch"})
 """Kinds of options that take no value; a flag can also be switched off, by ``no-`` before its name."""
 
 
-class Option(msgspec.Struct, frozen=True):
+class EngineOption(msgspec.Struct, frozen=True):
     """What one option of one version accepts.
 
     ``many``: one value or more. ``optional``: ``None`` stands for no value. ``folded``: capitals do not

@@ -6,7 +6,7 @@ import msgspec
 
 from inferstack.engines.engine import ENGINES, Engine
 from inferstack.engines.settings import known_options
-from inferstack.engines.tables import Look
+from inferstack.engines.tables import KnownOptions
 from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.once import found_once
 from inferstack.facts.walk import PlacedContainer, containers
@@ -21,7 +21,7 @@ class Judged(msgspec.Struct, frozen=True):
     placed: PlacedContainer
     running: RunningEngine
     engine: Engine
-    options: Look | None
+    options: KnownOptions | None
 
     @property
     def title(self) -> str:
@@ -52,7 +52,7 @@ def judged(spec: ModelSpec) -> Iterator[Judged]:
             yield Judged(placed, running, engine, known_options(running))
 
 
-def known(spec: ModelSpec) -> Iterator[tuple[Judged, Look]]:
+def known(spec: ModelSpec) -> Iterator[tuple[Judged, KnownOptions]]:
     """Those of them whose options are known, with these."""
     for it in judged(spec):
         if it.options is not None:

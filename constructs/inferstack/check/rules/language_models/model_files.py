@@ -12,10 +12,10 @@ from inferstack.catalog import instances
 from inferstack.catalog.gpus import gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, InstanceType
 from inferstack.engines import tables
-from inferstack.engines.architectures import Run, is_built_in, is_configured, run_of
+from inferstack.engines.architectures import RunBy, is_built_in, is_configured, run_of
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.gpus import LEAST_CAPABILITIES
-from inferstack.engines.kv_cache import BLOCK, Serving, Unknown, token_bytes
+from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, overhead, requested, room_for_cache, weights
 from inferstack.engines.model_config import Adapter, LanguageModel
 from inferstack.engines.settings import name_of, setting, settings
@@ -116,7 +116,7 @@ class Described(msgspec.Struct, frozen=True):
             return visible if running.name in _ALL_GPUS else 1
         return self.number("tensor_parallel_size")
 
-    def serving(self, visible: int) -> Serving | None:
+    def serving(self, visible: int) -> Served | None:
         """How vLLM serves it on so many GPUs; None if something is set whose effect is not known."""
         degree = self.tensor_parallel(visible)
         if self.vllm is None or degree is None or any(self.text(it) is not None for it in _UNCLEAR):
@@ -125,7 +125,7 @@ class Described(msgspec.Struct, frozen=True):
             return None
         if self.text("gpu_memory_utilization") is not None and self.share("gpu_memory_utilization") is None:
             return None
-        return Serving(
+        return Served(
             version=self.vllm,
             tensor_parallel=degree,
             pipeline_parallel=self.number("pipeline_parallel_size") or 1,
@@ -168,7 +168,7 @@ def engine_knows_the_architecture(described: Described) -> Iterator[Problem]:
         yield problem
 
 
-def _lacking(described: Described, architecture: str, run: Run, version: str) -> Problem | None:
+def _lacking(described: Described, architecture: str, run: RunBy, version: str) -> Problem | None:
     is_runnable = is_built_in(described.model.model_type or "") or described.model.has_own_code
     if run.until is not None and not is_runnable:
         message = f"vLLM {version} does not have {architecture} any more: {run.until} was the last"

@@ -8,7 +8,7 @@ from inferstack.engines.arguments import words_after
 from inferstack.engines.engine import is_supervised
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
 from inferstack.engines.settings import family_of, setting, variable_for
-from inferstack.engines.tables import Look, numbers
+from inferstack.engines.tables import KnownOptions, numbers
 from inferstack.engines.values import NO_VALUE
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
@@ -45,7 +45,7 @@ def options_accept_their_values(spec: ModelSpec) -> Iterator[Problem]:
                 yield Problem(it.path(variable), message, allowed)
 
 
-def _refused(it: Judged, options: Look, option: str, value: str) -> str | None:
+def _refused(it: Judged, options: KnownOptions, option: str, value: str) -> str | None:
     meant = options.meant_by(option)
     if len(meant) != 1 or _may_be_plugins(it, meant[0]) or _is_flag(options, meant[0]):
         return None
@@ -53,13 +53,13 @@ def _refused(it: Judged, options: Look, option: str, value: str) -> str | None:
     return None if words is None else _allowed(options, meant[0], words)
 
 
-def _allowed(options: Look, option: str, words: Sequence[str]) -> str | None:
+def _allowed(options: KnownOptions, option: str, words: Sequence[str]) -> str | None:
     refusal = options.refusal(option, words)
     choices = options.options(option)[-1].choices
     return choose(words[0], choices) if refusal is not None and choices and len(words) == 1 else refusal
 
 
-def _refused_by_lmi(it: Judged, options: Look, option: str, value: str) -> str | None:
+def _refused_by_lmi(it: Judged, options: KnownOptions, option: str, value: str) -> str | None:
     if value == "" or option in CALLED:
         return None
     own, passed_on = LMI_OPTIONS.get(option), PASSED_ON.get(option, option).replace("_", "-")
@@ -82,7 +82,7 @@ def _may_be_plugins(it: Judged, option: str) -> bool:
     return plugin is not None and it.engine.variable(plugin) in it.placed.environment
 
 
-def _is_flag(options: Look, option: str) -> bool:
+def _is_flag(options: KnownOptions, option: str) -> bool:
     found = options.options(option)
     return bool(found) and all(it.kind in NO_VALUE for it in found)
 
@@ -108,7 +108,7 @@ def flags_are_switched_by_words(spec: ModelSpec) -> Iterator[Problem]:
                 yield from _switched(it, options, variable, meant[0], value.strip().lower())
 
 
-def _switched(it: Judged, options: Look, variable: str, option: str, word: str) -> Iterator[Problem]:
+def _switched(it: Judged, options: KnownOptions, variable: str, option: str, word: str) -> Iterator[Problem]:
     found = options.options(option)
     if word in ("true", ""):
         return
@@ -130,7 +130,7 @@ def _switched(it: Judged, options: Look, variable: str, option: str, word: str) 
     yield Problem(it.path(variable), message, fix)
 
 
-def _how_to_switch_off(it: Judged, options: Look, option: str) -> str:
+def _how_to_switch_off(it: Judged, options: KnownOptions, option: str) -> str:
     twin = f"no-{option}"
     return (
         f'write `{it.engine.variable(twin)}: "true"`'

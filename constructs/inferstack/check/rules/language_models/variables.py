@@ -8,7 +8,7 @@ from inferstack.check.rules.language_models.judged import Judged, judged, known
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS
 from inferstack.engines.settings import name_of, option_called, settings
-from inferstack.engines.tables import Look, every_name, numbers, versions_with
+from inferstack.engines.tables import KnownOptions, every_name, numbers, versions_with
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 from inferstack.problems.words import by_length, listed, nearest, slip_of, slips_among
@@ -46,7 +46,7 @@ def variables_set_options(spec: ModelSpec) -> Iterator[Problem]:
                 yield from _no_option(it, options, variable, option)
 
 
-def _no_option(it: Judged, options: Look, variable: str, option: str) -> Iterator[Problem]:
+def _no_option(it: Judged, options: KnownOptions, variable: str, option: str) -> Iterator[Problem]:
     meant, table = options.meant_by(option), str(it.engine.table)
     if len(meant) > 1:
         several = listed([it.engine.variable(name) for name in meant])
@@ -60,7 +60,7 @@ def _no_option(it: Judged, options: Look, variable: str, option: str) -> Iterato
             yield Problem(it.path(variable), message, fix, of_key=True)
 
 
-def _meant(it: Judged, options: Look, option: str) -> str:
+def _meant(it: Judged, options: KnownOptions, option: str) -> str:
     """What this engine calls what another calls so; else what is similar; empty if nothing is."""
     what = option_called(option)
     name = None if what is None else name_of(it.running.name, what)
@@ -71,7 +71,7 @@ def _meant(it: Judged, options: Look, option: str) -> str:
     return "" if similar is None else f"did you mean `{it.engine.variable(similar)}`?"
 
 
-def _not_lmis(it: Judged, options: Look, variable: str, option: str) -> Iterator[Problem]:
+def _not_lmis(it: Judged, options: KnownOptions, variable: str, option: str) -> Iterator[Problem]:
     if option in LMI_OPTIONS or option in CALLED or _has_own_handler(it):
         return
     flag = option.replace("_", "-")
@@ -94,7 +94,7 @@ def _has_own_handler(it: Judged) -> bool:
     return _ENTRY_POINT not in handler or it.placed.environment.get("OPTION_ROLLING_BATCH") == "trtllm"
 
 
-def _misspelt(it: Judged, options: Look, variable: str) -> Iterator[Problem]:
+def _misspelt(it: Judged, options: KnownOptions, variable: str) -> Iterator[Problem]:
     """A variable that differs by one letter from one that the container reads."""
     if len(variable) < _LEAST_LETTERS or variable in every_name(str(it.engine.table)):
         return
@@ -104,7 +104,7 @@ def _misspelt(it: Judged, options: Look, variable: str) -> Iterator[Problem]:
         yield Problem(it.path(variable), message, f"did you mean `{meant}`?", of_key=True)
 
 
-def _with_wrong_prefix(it: Judged, options: Look, variable: str) -> Iterator[Problem]:
+def _with_wrong_prefix(it: Judged, options: KnownOptions, variable: str) -> Iterator[Problem]:
     """A variable whose beginning differs by one letter from that of the engine's."""
     prefixes = by_length([it.engine.prefix])
     for end in (it.end() for it in re.finditer("_", variable)):
@@ -141,7 +141,7 @@ def _when(versions: Sequence[str]) -> str:
     return f"which {versions[0]} has" if len(versions) == 1 else f"which {versions[0]} to {versions[-1]} have"
 
 
-def _instead(it: Judged, options: Look, versions: Sequence[str]) -> str:
+def _instead(it: Judged, options: KnownOptions, versions: Sequence[str]) -> str:
     if numbers(versions[0]) < numbers(options.looked_at[0]):
         return "remove it"
     return f"remove it, or choose an image with {ENGINES[str(it.engine.table)].title} {versions[0]} or newer"
@@ -214,7 +214,7 @@ def engine_reads_its_variables(spec: ModelSpec) -> Iterator[Problem]:
                 yield _unread(it, options, variable)
 
 
-def _unread(it: Judged, options: Look, variable: str) -> Problem:
+def _unread(it: Judged, options: KnownOptions, variable: str) -> Problem:
     versions = versions_with("vllm", variable)
     option = variable.removeprefix(it.engine.reads_environment).lower().replace("_", "-")
     when = f", {_when(versions)}" if versions else ""
