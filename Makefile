@@ -15,7 +15,9 @@ unexport PYTHONDONTWRITEBYTECODE
 synth: $(RUNTIME) ## model_specs/ into cdk.out/, and a table of what came of it
 	@$(BIN)/python -m inferstack_stacks
 
-test: check unit ## everything that must hold
+# At once: types are checked by one process, tests wait for Triton now and then.
+test: $(READY) ## everything that must hold
+	@$(MAKE) --no-print-directory --jobs=2 check unit
 
 dev: $(READY) ## everything that the pages use, and the tests
 
