@@ -183,6 +183,7 @@ def test_a_container_for_one_type_of_a_pool_is_not_looked_at_on_another() -> Non
         (f"{AWS}/vllm:0.27-gpu-py312", ("ml.g6.xlarge",), AL2023),  # No CUDA in its tag.
         (f"{AWS}/vllm:server-sagemaker-cuda-v2.3", ("ml.g6.xlarge",), AL2023),
         (f"{OWN}/llm:1-cu130", ("ml.g6.xlarge",), AL2023),
+        (f"{AWS}/vllm:0.99.0-gpu-py312-cu130-sagemaker", ("ml.g6.xlarge",), AL2023),  # Newer than the table.
         (TRITON_13_2, ("ml.g4dn.xlarge",), AL2023),
         (f"{AWS}/vllm:server-sagemaker-cuda-v1", ("ml.g5.xlarge",), AL2),
         (WHISPERX, ("ml.g5.xlarge", "ml.g6.xlarge"), AL2),

@@ -16,8 +16,10 @@ _SPLIT = frozenset({"vllm", "sglang", "lmi", "tgi"})
 _WELL_KNOWN = ("OPTION_TENSOR_PARALLEL_DEGREE", "SM_NUM_GPUS", "SM_VLLM_TENSOR_PARALLEL_SIZE")
 # With it, the parts of the data share the GPUs of the tensors, so the numbers are not multiplied.
 _SHARES_GPUS = "enable-dp-attention"
-# Without a word they use one GPU. LMI and TGI use all, by further copies of a model that is split over less.
+# Without a word they use one GPU, and nothing of the others.
 _USE_ONE = frozenset({"vllm", "sglang"})
+USE_ALL = frozenset({"lmi", "tgi"})
+"""Engines that divide a model over all GPUs they see, unless told otherwise."""
 
 
 class GpusUsed(msgspec.Struct, frozen=True):

@@ -75,7 +75,7 @@ def gpu_images(spec: ModelSpec) -> Iterator[GpuImage]:
                 placed=placed,
                 variant=variant,
                 hosts=tuple(it for it in gpu_hosts(variant) if it.name in placed.instance_types),
-                cuda=_tagged(placed) if inside is None else inside.cuda,
+                cuda=_tagged(placed) if inside is None or inside.cuda is None else inside.cuda,
                 brings_libraries=is_of_aws(placed) and not _is(inside, _ENABLE_NO_LIBRARIES),
                 is_labelled=inside is not None and inside.is_labelled,
                 starts_on_cuda_13=not _is(inside, _NOT_ON_CUDA_13),

@@ -14,7 +14,7 @@ from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, Insta
 from inferstack.engines import tables
 from inferstack.engines.architectures import RunBy, is_built_in, is_configured, run_of
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.gpus import LEAST_CAPABILITIES
+from inferstack.engines.gpus import LEAST_CAPABILITIES, USE_ALL
 from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, overhead, requested, room_for_cache, weights
 from inferstack.engines.model_config import Adapter, LanguageModel
@@ -33,8 +33,6 @@ _ARGUMENTS = "https://docs.vllm.ai/en/latest/configuration/engine_args.html"
 _QUANTIZATION = "https://docs.vllm.ai/en/latest/features/quantization/"
 _LORA = "https://docs.vllm.ai/en/latest/features/lora.html"
 
-_ALL_GPUS = frozenset({"lmi", "tgi"})
-"""Engines that divide a model over all GPUs they see, unless told otherwise."""
 _OF_VLLM = frozenset({"vllm", "huggingface-vllm", "lmi"})
 """Engines that run vLLM, with the models that it has."""
 
@@ -113,7 +111,7 @@ class Described(msgspec.Struct, frozen=True):
             return None
         written = self.text("tensor_parallel_size")
         if written is None or (running.name == "lmi" and written == "max"):
-            return visible if running.name in _ALL_GPUS else 1
+            return visible if running.name in USE_ALL else 1
         return self.number("tensor_parallel_size")
 
     def serving(self, visible: int) -> Served | None:
