@@ -58,9 +58,9 @@ def one_source_of_the_model(spec: ModelSpec) -> Iterator[Problem]:
 @warning("IS376", _S3)
 def scaling_does_not_depend_on_the_hub(spec: ModelSpec) -> Iterator[Problem]:
     """An endpoint that scales should load its weights from S3, rather than from Hugging Face's hub.
+
     Each new copy downloads them again, and does not start while the hub is down or limits the rate, or if it
-    has moved or gated the model. Without a revision, the new copy may get another model than the others have.
-    or gated the model. Without a revision, it may be another model than the one that runs.
+    has moved or gated the model. Without a revision, a new copy may get another model than the others have.
     """
     for it in judged(spec):
         said = _hub_id(it)
