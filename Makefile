@@ -24,16 +24,19 @@ dev: $(READY) ## everything that the pages use, and the tests
 test-deploy: $(READY) $(NPM) ## every example deployed to an AWS that runs on this machine
 	@$(BIN)/python -m pytest -n auto tests/deploy
 
-check: $(READY) ## style and types; pyright reads what users write, in tests/constructs/test_typing.py
+# After mypy has read CDK's types, which takes it a minute: from the same cache.
+TYPING := tests/constructs/test_typing.py
+check: $(READY) ## style and types, those of what users write, too
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check app.py benchmarks constructs stacks tests tools
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -m pytest $(TYPING)
 
 # More workers than cores: a tenth of the tests wait for Triton, which sleeps a second when it checks or ends a
 # model in Python. At the end, a worker without tests takes those that still wait for another one.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
 unit: $(READY)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore $(TYPING)
 
 test-editor: $(READY) $(NPM) ## completion and problems, from the language server that editors run
 	@$(BIN)/python -m pytest tests/editor

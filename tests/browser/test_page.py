@@ -55,8 +55,7 @@ OVERFLOWING = """() => {
 }"""
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "theme"), zip(WIDTHS, THEMES, strict=True))
 @pytest.mark.parametrize("name", REVIEWS)
 def test_everybody_can_read_it(name: str, width: int, theme: str, show: Any) -> None:
     shown = show(page_of(name), width, theme)

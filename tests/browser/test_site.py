@@ -1,11 +1,10 @@
 """The website, as people see it: whole at each width of a window, and searched."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from support.site import DOCS, SCRIPT, build
+from support.site import SCRIPT, SITE, build_site
 
 pytest.importorskip("sphinx", reason="the group `docs` is not installed")
 pytestmark = pytest.mark.skipif(not SCRIPT.is_dir(), reason="`npm ci` brings what draws the diagrams")
@@ -22,21 +21,18 @@ SEARCHES = {
 }
 
 
-def test_the_site_fits_each_window_and_search_leads_to_what_explains(
-    browser: Browser, tmp_path: Path
-) -> None:
-    site = tmp_path / "site"
-    # Not strict: a warning is what `make test-site` reports.
-    build(DOCS, site)
+def test_the_site_fits_each_window_and_search_leads_to_what_explains(browser: Browser) -> None:
+    # A warning is what `make test-site` reports.
+    build_site()
     context = browser.new_context()
     page = context.new_page()
     for name in PAGES:
-        page.goto((site / f"{name}.html").as_uri())
+        page.goto((SITE / f"{name}.html").as_uri())
         assert [*too_wide(page)] == [], name
     for words, wanted in SEARCHES.items():
-        page.goto(f"{(site / 'search.html').as_uri()}?q={words}")
+        page.goto(f"{(SITE / 'search.html').as_uri()}?q={words}")
         first = page.locator("ul.search li > a").first.get_attribute("href") or ""
-        found = first.removeprefix(f"{site.as_uri()}/")
+        found = first.removeprefix(f"{SITE.as_uri()}/")
         assert found.startswith(wanted), (words, found)
         assert found.startswith("codes") == words.startswith("IS"), (words, found)
     context.close()

@@ -12,8 +12,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 _CLOSED = "http://127.0.0.1:9"
 _LOOPBACK = ("127.", "::1", "localhost")
-_LIVES = ("test_cdk_cli.py", "test_own_stack.py")
-"""Modules whose tests all look at one life of their stacks: one worker runs it, once."""
+_LIVES = ("test_cdk_cli.py", "test_own_stack.py", "test_review.py")
+"""Modules whose tests look at the same lives of stacks, or the same reviews: one worker runs them, once."""
 
 
 class _OneWorkerForALife(LoadScopeScheduling):

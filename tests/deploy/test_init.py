@@ -36,6 +36,8 @@ def test_a_new_project_is_deployed_and_destroyed_as_its_readme_says(
         assert ran.status == 0, ran.output
     for stage in ("test", "prod"):
         assert status(aws, f"{name}-{stage}") == "CREATE_COMPLETE"
+    if kind != KIND_NAMES[0]:
+        return  # What comes now is the CDK CLI's own, whatever is in the stacks, and takes as long again.
     assert "(no changes)" in project.cdk("deploy", f"{name}-test", *AFTER_SYNTH).output
     (destroy,) = re.findall(r"^npx cdk (destroy \S+)", said, re.MULTILINE)
     assert project.cdk(*destroy.split(), "--force", "--no-validation").status == 0

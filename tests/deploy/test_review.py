@@ -112,11 +112,6 @@ def on_gitlab(tmp_path_factory: pytest.TempPathFactory) -> Reviewed:
     )
 
 
-# Those that look at one review run where it is.
-of_github, of_gitlab = (pytest.mark.xdist_group(f"review-{it}") for it in ("github", "gitlab"))
-
-
-@of_github
 def test_github_comments_what_each_stage_would_deploy(on_github: Reviewed) -> None:
     assert on_github.status == 0, on_github.printed
     comment = on_github.comment
@@ -136,12 +131,8 @@ def test_github_comments_what_each_stage_would_deploy(on_github: Reviewed) -> No
 @pytest.mark.parametrize(
     ("review", "blob"),
     [
-        pytest.param(
-            "on_github", "https://github.com/acme/models/blob/0a1b2c3", marks=of_github, id="github"
-        ),
-        pytest.param(
-            "on_gitlab", "https://gitlab.com/acme/models/-/blob/0a1b2c3", marks=of_gitlab, id="gitlab"
-        ),
+        pytest.param("on_github", "https://github.com/acme/models/blob/0a1b2c3", id="github"),
+        pytest.param("on_gitlab", "https://gitlab.com/acme/models/-/blob/0a1b2c3", id="gitlab"),
     ],
 )
 def test_each_stage_has_a_page_that_leads_to_the_lines_of_its_spec(
@@ -233,7 +224,6 @@ def test_lines_that_moved_are_no_change(repository: Repository) -> None:
     assert "<details>" not in repository.comment()
 
 
-@of_github
 def test_github_has_one_comment_that_the_next_run_replaces(on_github: Reviewed) -> None:
     comment = github_steps("github/inferstack-review.yml", IN_GITHUB)[-1]
     on_github.repository.run([comment], GITHUB_REPOSITORY="acme/models")
@@ -245,7 +235,6 @@ def test_github_has_one_comment_that_the_next_run_replaces(on_github: Reviewed) 
     ]
 
 
-@of_github
 def test_github_does_not_put_its_review_into_the_comment_of_somebody_else(on_github: Reviewed) -> None:
     [asked] = [call for call in on_github.called if "--paginate" in call]
     assert 'select(.user.login == "github-actions[bot]")' in asked
@@ -285,7 +274,6 @@ def test_a_base_that_is_not_there_is_named_once(repository: Repository) -> None:
     assert "nowhere" in printed
 
 
-@of_github
 def test_github_annotates_and_fails_and_comments_all_the_same(wrong_on_github: Reviewed) -> None:
     assert wrong_on_github.status == 1
     assert "::error file=model_specs/bert.yaml,line=8,col=17,title=IS500::" in wrong_on_github.printed
@@ -324,14 +312,12 @@ def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) 
         assert f"delete-stack --stack-name other-{stage} --region us-east-1`" in repository.comment()
 
 
-@of_github
 def test_a_review_leaves_nothing_behind(wrong_on_github: Reviewed) -> None:
     repository = wrong_on_github.repository
     assert repository.git("worktree", "list").count("\n") == 0
     assert repository.git("status", "--porcelain").split("\n") == ["?? review-pages/", "?? review.md"]
 
 
-@of_gitlab
 def test_gitlab_has_a_report_and_a_comment(on_gitlab: Reviewed) -> None:
     assert on_gitlab.status == 0, on_gitlab.printed
     assert on_gitlab.comment.count("**IS870**") == 2
@@ -344,7 +330,6 @@ def sent(calls: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("refused", [False, True])
-@of_gitlab
 def test_gitlab_has_one_comment_that_the_next_run_replaces(on_gitlab: Reviewed, refused: bool) -> None:
     repository = on_gitlab.repository
     earlier = len(repository.called())
@@ -386,7 +371,6 @@ def test_a_step_that_fails_stops_those_that_do_not_ask_to_run(repository: Reposi
 WITHOUT_STAGES = NEW_WEIGHTS.partition("stages:")[0].replace("-${stage}", "")
 
 
-@of_github
 def test_the_action_comments_what_the_workflow_does(repository: Repository, on_github: Reviewed) -> None:
     repository.propose(NEW_WEIGHTS)
     status, printed = action(repository, stages="test prod")
@@ -421,7 +405,6 @@ def test_the_action_says_how_to_check_out(repository: Repository) -> None:
     assert "::error::There is nothing to compare with: check out with fetch-depth: 2" in printed
 
 
-@of_gitlab
 def test_the_component_comments_what_the_pipeline_does(on_gitlab: Reviewed) -> None:
     # In the same repository, since a comment names the commit that it compares with.
     repository = on_gitlab.repository

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -10,16 +11,16 @@ from urllib.parse import unquote, urlsplit
 
 import lxml.html
 import pytest
-from support.site import DOCS, build
+from support.site import DOCS, SITE, build, build_site
 
 from inferstack.check.every_code import every_code
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site") / "site"
-    assert build(DOCS, folder, "-D", "repository_files=https://git.example.com/acme/blob/main") == ""
-    return folder
+def site() -> Path:
+    shutil.rmtree(SITE, ignore_errors=True)
+    assert build_site("--fresh-env") == ""
+    return SITE
 
 
 class Links(HTMLParser):
