@@ -10,18 +10,9 @@ from inferstack.check.files import check_files
 from inferstack.check.load import load_spec
 from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.problems import Problem, Severity, SpecError
+from tests.support.llama import OF_8B, write_model
 
-CONFIG: dict[str, Any] = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "hidden_size": 4096,
-    "max_position_embeddings": 8192,
-    "torch_dtype": "bfloat16",
-}
-OF_8B = 16_060_522_496
+MODEL = Path("specs/model")
 VLLM = {"framework": "vllm", "version": "0.30.0"}
 LMI = {"framework": "djl-lmi", "version": "0.36.0"}
 
@@ -31,12 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "project/specs/model").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
-
-
-def write_model(config: dict[str, Any], size: int | None = OF_8B) -> None:
-    Path("specs/model/config.json").write_text(json.dumps({**CONFIG, **config}))
-    index = {"metadata": {"total_size": size}}
-    Path("specs/model/model.safetensors.index.json").write_text(json.dumps(index))
 
 
 def spec_of(
@@ -70,7 +55,7 @@ def found_in(
     on: str = "ml.g6e.xlarge",
     image: object = VLLM,
 ) -> list[Problem]:
-    write_model(config or {}, size)
+    write_model(MODEL, config or {}, size)
     return problems_of(spec_of(environment or {}, on, image))
 
 
@@ -274,7 +259,7 @@ def test_an_adapter_without_its_file_is_an_error():
     ],
 )
 def test_a_file_that_cannot_be_read_is_an_error(named, message):
-    write_model({})
+    write_model(MODEL, {})
     Path("specs/model/broken.json").write_text("{")
     (problem,) = problems_of(spec_of({}, "ml.g6e.xlarge", VLLM, named))
     assert problem.code == "IS355"
@@ -282,7 +267,7 @@ def test_a_file_that_cannot_be_read_is_an_error(named, message):
 
 
 def test_a_model_can_be_tried():
-    write_model({}, 141_107_412_992)
+    write_model(MODEL, {}, 141_107_412_992)
     path = Path("specs/chat.yaml")
     path.write_text(json.dumps(spec_of({}, "ml.g6e.12xlarge", VLLM, None)))
     assert "IS360" not in {it.code for it in check_files([path])}

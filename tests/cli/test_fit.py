@@ -1,25 +1,19 @@
 """`inferstack fit` and `inferstack describe-model`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
+import yaml
 from moto import mock_aws
 
 from inferstack.cli import main
+from tests.support import llama
+from tests.support.llama import OF_8B
 
-CONFIG: dict[str, Any] = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "hidden_size": 4096,
-    "max_position_embeddings": 131072,
-    "torch_dtype": "bfloat16",
-}
 PRICES = {
     "regions": {
         "us-east-1": {
@@ -49,10 +43,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write_model(config: dict[str, Any], size: int = 16_060_522_496) -> None:
-    Path("model").mkdir(exist_ok=True)
-    Path("model/config.json").write_text(json.dumps({**CONFIG, **config}))
-    Path("model/model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": size}}))
+def write_model(config: dict[str, Any], size: int = OF_8B) -> None:
+    llama.write_model(Path("model"), {"max_position_embeddings": 131072, **config}, size)
 
 
 def fitting(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
@@ -114,6 +106,188 @@ def test_the_table_says_what_to_write(capsys):
     assert "model: LlamaForCausalLM, 15.0 GiB of weights, vLLM 0.30.0" in shown
     assert "in the spec, for ml." in shown
     assert "what would change it:" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+# ---------------------------------------------------------------- --write
+
+FLEET = """\
+kind: inference-components
+endpoint_name: chat
+variant: {instance_type: ml.g5.12xlarge, initial_instance_count: 1}  # four GPUs
+inference_components:
+  chat:
+    specification:
+      container:
+        image: {framework: vllm, version: "0.30.0"}
+        environment: {HF_MODEL_ID: org/model}
+        model_config: model
+      compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}
+      startup_parameters: {container_startup_health_check_timeout_in_seconds: 1800}
+    autoscaling: {min_capacity: 0, max_capacity: 2}
+env: {region: us-east-1}
+"""
+POLICY = """\
+{min_capacity: 1, max_capacity: 2, policies:
+      [{metric: SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution, target_value: 1}]}"""
+LMI = ('framework: vllm, version: "0.30.0"', 'framework: djl-lmi, version: "0.36.0"')
+ASKED = ("--context", "8192", "--concurrency", "8")
+COMPONENT = "inference_components.chat.specification"
+IN_COMPONENT = {
+    f"{COMPONENT}.compute_resource_requirements.number_of_accelerator_devices_required": 2,
+    f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 88473,
+    f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
+    f"{COMPONENT}.container.environment.SM_VLLM_MAX_MODEL_LEN": "8192",
+}
+SPLIT = {f"{COMPONENT}.container.environment.SM_VLLM_TENSOR_PARALLEL_SIZE": "2"}
+TARGET = "inference_components.chat.autoscaling.policies"
+BY_DEFAULT = {
+    f"{TARGET}.0.metric": "SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution",
+    f"{TARGET}.0.scale_in_cooldown": 300,
+    f"{TARGET}.0.scale_out_cooldown": 300,
+}
+# A spec with one text replaced, further words, and what becomes of the spec, by path.
+WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]] = {
+    "a component, with the target that it has by default": (
+        FLEET,
+        ("", ""),
+        (),
+        {
+            **IN_COMPONENT,
+            **SPLIT,
+            **BY_DEFAULT,
+            f"{TARGET}.0.target_value": 8,
+        },
+    ),
+    "a target of its own": (
+        FLEET,
+        ("{min_capacity: 0, max_capacity: 2}", POLICY),
+        (),
+        {**IN_COMPONENT, **SPLIT, f"{TARGET}.0.target_value": 8},
+    ),
+    "a target of something else": (
+        FLEET,
+        (
+            "0, max_capacity: 2}",
+            "1, max_capacity: 2, policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 60}]}",
+        ),
+        (),
+        {**IN_COMPONENT, **SPLIT},
+    ),
+    "a variable under a shorter name": (
+        FLEET,
+        ("HF_MODEL_ID: org/model", 'HF_MODEL_ID: org/model, SM_VLLM_TENSOR_PARALLEL: "1"'),
+        (),
+        {
+            **IN_COMPONENT,
+            **BY_DEFAULT,
+            f"{COMPONENT}.container.environment.SM_VLLM_TENSOR_PARALLEL": "2",
+            f"{TARGET}.0.target_value": 8,
+        },
+    ),
+    "LMI, which uses all GPUs that it is given, and works on 32 requests": (
+        FLEET,
+        LMI,
+        ("--context", "512", "--choose", "ml.g6e.xlarge"),
+        {
+            "variant.instance_type": "ml.g6e.xlarge",
+            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 29491,
+            f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
+            **BY_DEFAULT,
+            f"{TARGET}.0.target_value": 22,
+        },
+    ),
+    "a variant, whose container has all GPUs": (
+        SPEC,
+        ("ml.g6e.xlarge", "ml.g5.12xlarge"),
+        (),
+        {
+            "model.environment.SM_VLLM_TENSOR_PARALLEL_SIZE": "4",
+            "variant.model_data_download_timeout_in_seconds": 600,
+            "variant.container_startup_health_check_timeout_in_seconds": 600,
+        },
+    ),
+    "a cache of another type": (
+        SPEC,
+        ("", ""),
+        ("--kv-cache-dtype", "fp8"),
+        {
+            "model.environment.SM_VLLM_KV_CACHE_DTYPE": "fp8",
+            "variant.model_data_download_timeout_in_seconds": 600,
+            "variant.container_startup_health_check_timeout_in_seconds": 600,
+        },
+    ),
+}
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every scalar of a document, by its path."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(below, f"{path}.{key}")
+    else:
+        yield path.removeprefix("."), value
+
+
+@pytest.mark.parametrize(("spec", "replaced", "words", "expected"), WRITTEN.values(), ids=WRITTEN)
+def test_what_fits_is_written(capsys, spec, replaced, words, expected):
+    before = spec.replace(*replaced)
+    Path("chat.yaml").write_text(before)
+    assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
+    after = Path("chat.yaml").read_text()
+    was, now = (dict(leaves(yaml.safe_load(it))) for it in (before, after))
+    assert {path: it for path, it in now.items() if was.get(path) != it} == expected
+    assert not was.keys() - now.keys()
+    assert after.count("# four GPUs") == before.count("# four GPUs")
+    assert "+++ chat.yaml (edited)" in capsys.readouterr().out
+    assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
+    assert "chat.yaml: unchanged" in capsys.readouterr().err
+
+
+NOT_WRITTEN: dict[str, tuple[tuple[str, str], tuple[str, ...], str]] = {
+    "its own type is too small": (
+        ("ml.g5.12xlarge", "ml.g5.xlarge"),
+        (),
+        "ml.g5.xlarge does not hold the model with these requests; add `--choose ml.g6e.xlarge`",
+    ),
+    "the chosen type is too small": (
+        (" 1}", " 1}"),
+        ("--choose", "ml.g5.xlarge"),
+        "ml.g5.xlarge does not hold",
+    ),
+    "an engine that is not known": (
+        ('vllm, version: "0.30.0"', 'sglang, version: "0.5.12"'),
+        (),
+        "not written, because what its engine and its variables take of the GPUs is not known",
+    ),
+    "another number that divides the model": (
+        ("HF_MODEL_ID: org/model", 'HF_MODEL_ID: org/model, SM_VLLM_PIPELINE_PARALLEL_SIZE: "2"'),
+        (),
+        "`SM_VLLM_PIPELINE_PARALLEL_SIZE` divides the model, too",
+    ),
+    "pools of several types": (
+        (
+            "{instance_type: ml.g5.12xlarge, ",
+            "{instance_pools: [{instance_type: ml.g5.12xlarge, priority: 1}, {instance_type: ml.g6.12xlarge, priority: 2}], ",
+        ),
+        (),
+        "it runs on `ml.g5.12xlarge` and `ml.g6.12xlarge`, but what fits is written for one instance type",
+    ),
+    "what breaks a rule": (
+        ("memory_required_in_mb: 1024", "memory_required_in_mb: 1024, max_memory_required_in_mb: 2048"),
+        (),
+        "not written, because the edited spec would be wrong",
+    ),
+}
+
+
+@pytest.mark.parametrize(("replaced", "words", "message"), NOT_WRITTEN.values(), ids=NOT_WRITTEN)
+def test_what_cannot_be_written_is_said(capsys, replaced, words, message):
+    before = FLEET.replace(*replaced)
+    Path("chat.yaml").write_text(before)
+    assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 1
+    assert message in capsys.readouterr().err
+    assert Path("chat.yaml").read_text() == before
 
 
 @pytest.mark.parametrize(
@@ -125,6 +299,8 @@ def test_the_table_says_what_to_write(capsys):
         ([], 2, "name a SPEC, or add --model-config PATH"),
         (["--model-config", "model", "--instance-type", "ml.g5.xlrge"], 2, "did you mean `ml.g5.xlarge`?"),
         (["--model-config", "model", "--vllm", "newest"], 2, "is not a version of vLLM"),
+        (["--model-config", "model", "--write"], 2, "--write edits a SPEC: name one"),
+        (["chat.yaml", "--write", "--format", "json"], 2, "--write shows a diff, which is not json"),
     ],
 )
 def test_what_is_missing_is_said(capsys, words, status, message):
@@ -161,7 +337,7 @@ def tensors(*sizes: int, length: int | None = None, **entries: Any) -> bytes:
 def whole_model() -> Path:
     source = Path("whole")
     source.mkdir()
-    (source / "config.json").write_text(json.dumps(CONFIG))
+    (source / "config.json").write_text(json.dumps(llama.LLAMA))
     (source / "tokenizer_config.json").write_text('{"model_max_length": 4096, "chat_template": "long"}')
     (source / "a.safetensors").write_bytes(tensors(100, 20))
     (source / "b.safetensors").write_bytes(tensors(8))
@@ -174,7 +350,7 @@ def described(folder: Path) -> dict[str, Any]:
 
 
 EXPECTED = {
-    "config.json": CONFIG,
+    "config.json": llama.LLAMA,
     "model.safetensors.index.json": {"metadata": {"total_size": 128}},
     "tokenizer_config.json": {"model_max_length": 4096},
 }

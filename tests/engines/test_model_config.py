@@ -9,20 +9,11 @@ import pytest
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.model_config import model_of, read_adapter, read_model
 from inferstack.problems import SpecError
+from tests.support.llama import LLAMA
 
 PUBLIC: list[dict[str, Any]] = json.loads(Path(__file__).with_name("public_configs.json").read_text())
 """The keys of public `config.json` files that matter here, with the bytes for a token in 0.33; null: unknown."""
 NEWEST = Served(version="0.33.0")
-LLAMA: dict[str, Any] = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "hidden_size": 4096,
-    "max_position_embeddings": 8192,
-    "torch_dtype": "bfloat16",
-}
 
 
 @pytest.mark.parametrize("it", PUBLIC, ids=lambda it: it["name"])

@@ -2,10 +2,12 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog import instances
@@ -13,25 +15,38 @@ from inferstack.check.load import load_spec
 from inferstack.check.model_files import described_models
 from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
+from inferstack.cli.editing import edit_spec
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.engines.architectures import newest_version, version_numbers
-from inferstack.engines.fit import Fit, Wanted, fits, ranked
+from inferstack.engines.fit import START_TIMEOUTS, Fit, Wanted, fits, ranked, start_timeout
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
-from inferstack.engines.memory import GIB, Band
+from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
-from inferstack.facts.walk import region_of
-from inferstack.problems import dotted, printable
+from inferstack.engines.settings import sequences
+from inferstack.facts.walk import PlacedContainer, region_of, runs_of
+from inferstack.problems import SpecPath, dotted, printable
 from inferstack.problems.words import choose
+from inferstack.sizing.fit_into_spec import changes_for_fit, only_type
+from inferstack.sizing.into_spec import NotWritableError
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 
-_HEADER = (
-    *("INSTANCE TYPE", "FITS", "GPUS A COPY", "COPIES", "WEIGHTS", "OVERHEAD", "KV CACHE", "TOKENS"),
-    *("REQUESTS", "PER HOUR"),
-)
-# Of weights and images, from S3 and from ECR; what is measured varies between 100 and 500.
-_BYTES_A_SECOND = 100_000_000
-_SHORTEST, _LONGEST = 600, 3600
+_HEADER = ("INSTANCE TYPE", "GPUS", "WEIGHTS", "KV CACHE", "TOKENS", "REQUESTS", "PER HOUR")
+_VERDICTS = {"yes": "hold it:", "perhaps": "perhaps hold it:"}
+_WIDTH = 80
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """A model, and how it is served; ``placed`` is the container of the spec that serves it, if one does.
+
+    ``is_known`` says whether that is how the container serves it, or how vLLM does by itself.
+    """
+
+    name: str
+    model: LanguageModel
+    serving: Served
+    placed: PlacedContainer | None = None
+    is_known: bool = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
+    instead = "propose what to write for this type, instead of for the first that holds it or for the spec's"
+    parser.add_argument("--choose", type=_gpu_type, metavar="TYPE", help=instead)
+    parser.add_argument("--write", action="store_true", help="edit the spec accordingly, and show the diff")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
     parser.set_defaults(wrong_usage=parser.error)
 
@@ -70,10 +88,15 @@ def _version(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the instance types that hold a language model, with its weights, KV cache and requests.
+    """List the instance types that hold a language model, with its weights, KV cache and requests, and with
+    --write edit the spec so that the model runs on its own type, or on the chosen one.
 
     The exit status is 1 if none holds it.
     """
+    if options.write and options.format == "json":
+        options.wrong_usage("--write shows a diff, which is not json")
+    if options.write and options.spec is None:
+        options.wrong_usage("--write edits a SPEC: name one")
     served = list(_served(options))
     if not served:
         raise Refusal(
@@ -83,21 +106,22 @@ def run(options: argparse.Namespace) -> int:
     if options.spec is not None:
         region = region_of(load_spec(options.spec, stage=options.stage, region=options.region).spec)
     prices = prices_for(region, options.prices)
-    found = [
-        (name, model, serving, _fits(options, model, serving, prices)) for name, model, serving in served
-    ]
+    found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
-        print(json.dumps([_fields(name, it, prices) for name, _, _, of in found for it in of], indent=1))
+        rows = [_fields(it.name, one, prices) for it, of in found for one in _shown(options, of)]
+        print(json.dumps(rows, indent=1))
     else:
-        for name, model, serving, of in found:
-            lines = _lines(name, model, serving, of, options, prices)
+        for it, of in found:
+            lines = _lines(options, it, of, prices)
             print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
         if not prices.per_hour:
             tell(f"without prices, the smallest come first; {HOW_TO_GET_PRICES}")
-    return int(not all(any(it.verdict != "no" for it in of) for *_, of in found))
+    if options.write:
+        _write(options, found)
+    return int(not all(any(it.verdict != "no" for it in of) for _, of in found))
 
 
-def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, Served]]:
+def _served(options: argparse.Namespace) -> Iterator[_Asked]:
     """Every model with its name and the way in which it is served."""
     version = newest_version() if options.vllm is None else options.vllm
     asked = {} if options.kv_cache_dtype is None else {"cache_dtype": options.kv_cache_dtype}
@@ -105,7 +129,7 @@ def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, S
         if options.model_config is None:
             options.wrong_usage("name a SPEC, or add --model-config PATH")
         model = read_model(options.model_config)
-        yield model.name, model, Served(version=version, **asked)
+        yield _Asked(model.name, model, Served(version=version, **asked))
         return
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
@@ -113,18 +137,23 @@ def _served(options: argparse.Namespace) -> Iterator[tuple[str, LanguageModel, S
         serving, model = described.serving(1), replace(it, context=described.longest)
         if serving is None:
             tell(printable(f"{dotted(placed.path)}: judged as vLLM {version} with its defaults serves it"))
-            serving = Served(version=version)
-        yield dotted(placed.path), model, replace(serving, tensor_parallel=1, pipeline_parallel=1, **asked)
+        how = replace(serving or Served(version=version), tensor_parallel=1, pipeline_parallel=1, **asked)
+        yield _Asked(dotted(placed.path), model, how, placed, serving is not None)
 
 
-def _fits(
-    options: argparse.Namespace, model: LanguageModel, serving: Served, prices: Prices
-) -> Sequence[Fit]:
+def _fits(options: argparse.Namespace, asked: _Asked, prices: Prices) -> Sequence[Fit]:
+    model, placed = asked.model, asked.placed
     if model.weight_bytes is None:
         fix = "`inferstack describe-model` writes a folder that has it"
         raise Refusal(f"{model.file}: no index beside it says how large the weights are; {fix}")
     wanted = Wanted(options.context, options.concurrency)
-    found = ranked(fits(model, serving, wanted), prices.of)
+    if placed is not None:
+        is_alone = not runs_of(placed.spec, placed.path)
+        wanted = replace(wanted, takes_all_gpus=is_alone, sequences=sequences(placed))
+    return ranked(fits(model, asked.serving, wanted), prices.of)
+
+
+def _shown(options: argparse.Namespace, found: Sequence[Fit]) -> Sequence[Fit]:
     if options.instance_type is not None:
         return [it for it in found if it.host.name in options.instance_type]
     # Types that differ in the host only hold the same.
@@ -135,45 +164,92 @@ def _gpus(fit: Fit) -> tuple[str | None, int, int]:
     return fit.host.gpu_name, fit.host.gpu_memory_mib_each, fit.host.gpus
 
 
+# ---------------------------------------------------------------- into the spec
+
+
+def _write(options: argparse.Namespace, found: Sequence[tuple[_Asked, Sequence[Fit]]]) -> None:
+    changes: dict[SpecPath, Any] = {}
+    for asked, of in found:
+        if asked.placed is None or not asked.is_known:
+            reason = "what its engine and its variables take of the GPUs is not known"
+            raise Refusal(f"{options.spec}: {asked.name}: not written, because {reason}")
+        try:
+            name = options.choose or only_type(asked.placed)
+            fit = _named(asked, of, name)
+            of_engine = _options(options, asked, fit)
+            changes |= changes_for_fit(asked.placed, fit, asked.model.weight_bytes or 0, of_engine)
+        except NotWritableError as error:
+            raise Refusal(f"{options.spec}: {asked.name}: {error}") from None
+        print(printable(f"{asked.name}, on {fit.host.name}:"))
+    edit_spec(options.spec, changes, stage=options.stage, region=options.region)
+
+
+def _named(asked: _Asked, found: Sequence[Fit], name: str) -> Fit:
+    """The fit on a type, which holds the model at least perhaps."""
+    fit = next((it for it in found if it.host.name == name and it.verdict != "no"), None)
+    if fit is None:
+        better = next((it.host.name for it in found if it.verdict != "no"), None)
+        fix = "none does" if better is None else f"add `--choose {better}`, or another that does"
+        raise Refusal(f"{asked.name}: {name} does not hold the model with these requests; {fix}")
+    return fit
+
+
+def _options(options: argparse.Namespace, asked: _Asked, fit: Fit) -> dict[str, str]:
+    """The engine's options on which the numbers rest, by vLLM's names."""
+    found = {} if options.kv_cache_dtype is None else {"kv_cache_dtype": options.kv_cache_dtype}
+    longest = asked.model.context
+    # vLLM does not start where the longest request has no room.
+    is_shorter = options.context is not None and longest is not None and options.context < longest
+    if is_shorter and fit.tokens is not None and longest is not None and fit.tokens.least < longest:
+        found["max_model_len"] = str(options.context)
+    return found
+
+
 # ---------------------------------------------------------------- for people
 
 
-def _lines(
-    name: str,
-    model: LanguageModel,
-    serving: Served,
-    found: Sequence[Fit],
-    options: argparse.Namespace,
-    prices: Prices,
-) -> Iterator[str]:
+def _lines(options: argparse.Namespace, asked: _Asked, found: Sequence[Fit], prices: Prices) -> Iterator[str]:
+    model, serving, shown = asked.model, asked.serving, _shown(options, found)
     context = options.context or model.context
     size = (model.weight_bytes or 0) / GIB
-    yield f"{name}: {model.name}, {size:.1f} GiB of weights, vLLM {serving.version}"
-    if context is not None:
-        yield f"requests of {context} tokens; memory in GiB on each GPU"
-    holding = [it for it in found if it.verdict != "no"]
-    if holding:
-        yield from table([_HEADER, *(_cells(it, prices) for it in holding)])
-    others = [it.host.name for it in found if it.verdict == "no"]
+    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, vLLM {serving.version}"
+    requests = "" if context is None else f"requests of {context} tokens; "
+    yield f"{requests}memory in GiB on each GPU"
+    yield f"besides weights and KV cache, vLLM takes {_band(overhead(serving))}"
+    yield from _table([it for it in shown if it.verdict != "no"], prices)
+    others = ", ".join(it.host.name for it in shown if it.verdict == "no")
     if others:
-        yield f"too small: {', '.join(others)}"
-    unknown = next((it.unknown for it in found if it.unknown is not None), None)
+        yield from textwrap.wrap(
+            f"too small: {others}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False
+        )
+    unknown = next((it.unknown for it in shown if it.unknown is not None), None)
     if unknown is not None:
         yield f"tokens and requests are unknown: {unknown}"
-    if holding:
-        yield from ("", *_proposed(holding[0], model))
-    yield from _changes(found, model, serving, context)
+    proposed = next((it for it in shown if it.verdict != "no"), None)
+    if options.choose is not None:
+        proposed = _named(asked, found, options.choose)
+    if proposed is not None and not options.write:
+        yield from ("", *_proposed(proposed, asked, _options(options, asked, proposed)))
+    yield from _changes(shown, model, serving, context)
+
+
+def _table(holding: Sequence[Fit], prices: Prices) -> Iterator[str]:
+    """The rows under one header, those that surely hold the model apart from the others."""
+    if not holding:
+        return
+    header, *rows = table([_HEADER, *(_cells(it, prices) for it in holding)])
+    yield header
+    for verdict, said in _VERDICTS.items():
+        of_verdict = [row for row, it in zip(rows, holding, strict=True) if it.verdict == verdict]
+        yield from (said, *of_verdict) if of_verdict else ()
 
 
 def _cells(fit: Fit, prices: Prices) -> tuple[str, ...]:
     price = prices.of(fit.host.name)
     return (
         fit.host.name,
-        fit.verdict,
-        str(fit.tensor_parallel),
-        str(fit.copies),
+        f"{fit.tensor_parallel} of {fit.host.gpus}",
         _band(fit.weights),
-        _band(fit.overhead),
         _band(fit.cache),
         _counted(fit.tokens),
         _counted(fit.requests),
@@ -182,31 +258,36 @@ def _cells(fit: Fit, prices: Prices) -> tuple[str, ...]:
 
 
 def _band(band: Band) -> str:
-    least, most = f"{max(0.0, band.least):.1f}", f"{band.most:.1f}"
+    least, most = (
+        f"{it:.1f}" if band.most < 100 else f"{it:.0f}" for it in (max(0.0, band.least), band.most)
+    )
     return least if least == most else f"{least}-{most}"
 
 
 def _counted(band: Band | None) -> str:
-    return "unknown" if band is None else f"{int(band.least)}-{int(band.most)}"
+    return "unknown" if band is None else f"{_short(band.least)}-{_short(band.most)}"
 
 
-def _proposed(fit: Fit, model: LanguageModel) -> Iterator[str]:
-    """What to write for the first row."""
-    seconds = _seconds(model.weight_bytes or 0)
-    yield f"in the spec, for {fit.host.name}:"
+def _short(number: float) -> str:
+    """A number in at most four characters, as far as it is less than ten million."""
+    if number < 10_000:
+        return str(int(number))
+    return f"{int(number / 1000)}k" if number < 1_000_000 else f"{int(number / 100_000) / 10:.1f}M"
+
+
+def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator[str]:
+    """What to write for a row."""
+    seconds = start_timeout(asked.model.weight_bytes or 0)
+    is_component = asked.placed is None or bool(runs_of(asked.placed.spec, asked.placed.path))
+    yield f"in the spec, for {fit.host.name} (with --write, it is edited):"
     yield f"  tensor parallelism: {fit.tensor_parallel}"
-    yield f"  number_of_accelerator_devices_required: {fit.tensor_parallel}"
-    yield f"  min_memory_required_in_mb: {fit.host_memory_mib}"
-    yield f"  model_data_download_timeout_in_seconds: {seconds}"
-    yield f"  container_startup_health_check_timeout_in_seconds: {seconds}"
+    yield from (f"  {what}: {value}" for what, value in of_engine.items())
+    if is_component:
+        yield f"  number_of_accelerator_devices_required: {fit.tensor_parallel}"
+        yield f"  min_memory_required_in_mb: {fit.host_memory_mib}"
+    yield from (f"  {key}: {seconds}" for key in START_TIMEOUTS)
     if fit.concurrency_target is not None:
         yield f"  target of concurrent requests per copy: {fit.concurrency_target}"
-
-
-def _seconds(size: int) -> int:
-    """Twice what reading so many bytes takes, in whole minutes, within what SageMaker allows."""
-    needed = -(-2 * size // _BYTES_A_SECOND // 60) * 60
-    return min(_LONGEST, max(_SHORTEST, needed))
 
 
 def _changes(

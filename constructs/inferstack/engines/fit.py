@@ -18,10 +18,16 @@ _VERDICTS = ("yes", "perhaps", "no")
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What has to fit: requests at once, of so many tokens each, prompt and answer together."""
+    """What has to fit: requests at once, of so many tokens each, prompt and answer together.
+
+    ``takes_all_gpus``: a copy has an instance to itself, as the container of a model has that is no
+    component. ``sequences``: how many requests the engine works on at once, if that is known.
+    """
 
     context: int | None
     requests: int
+    takes_all_gpus: bool = False
+    sequences: int | None = None
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +47,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     """`yes`, `perhaps` (within the bands of what is known) or `no`."""
     unknown: str | None = None
+    sequences: int | None = None
+    """How many requests the engine works on at once, if that is known."""
 
     @property
     def copies(self) -> int:
@@ -52,7 +60,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
         """Requests at once per copy at which to add another; None where it is not known how many fit."""
         if self.requests is None or self.requests.least < 1:
             return None
-        return max(1, int(self.requests.least * SHARE_OF_A_TARGET))
+        at_once = self.requests.least if self.sequences is None else min(self.requests.least, self.sequences)
+        return max(1, int(at_once * SHARE_OF_A_TARGET))
 
     @property
     def host_memory_mib(self) -> int:
@@ -82,9 +91,10 @@ def fit_on(
 
     None where no file says how large the weights are, or no number of its GPUs divides the model.
     """
+    degrees = list(_degrees(model, host))
     found = [
         one
-        for degree in _degrees(model, host)
+        for degree in (degrees[-1:] if wanted.takes_all_gpus else degrees)
         if (one := _fit(model, replace(serving, tensor_parallel=degree), wanted, host, memory)) is not None
     ]
     return min(found, key=lambda it: (_VERDICTS.index(it.verdict), it.tensor_parallel), default=None)
@@ -137,7 +147,24 @@ def _fit(
         requests=requests,
         verdict=_verdict(cache, requests, wanted),
         unknown=unknown,
+        sequences=wanted.sequences,
     )
+
+
+START_TIMEOUTS = (
+    "model_data_download_timeout_in_seconds",
+    "container_startup_health_check_timeout_in_seconds",
+)
+"""The limits for the start of a copy. If the engine downloads the weights itself, the second is for both."""
+# Of weights and images, from S3 and from ECR; what is measured varies between 100 and 500 MB.
+_BYTES_A_SECOND = 100_000_000
+_SHORTEST, _LONGEST = 600, 3600
+
+
+def start_timeout(weight_bytes: int) -> int:
+    """Twice the seconds that reading so many bytes takes, in whole minutes, within what SageMaker allows."""
+    needed = -(-2 * weight_bytes // _BYTES_A_SECOND // 60) * 60
+    return min(_LONGEST, max(_SHORTEST, needed))
 
 
 def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:

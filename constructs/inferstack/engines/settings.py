@@ -141,6 +141,20 @@ def setting(placed: PlacedContainer, what: str) -> Setting | None:
     return (own or found)[-1] if found else None
 
 
+# LmiConfigRecommender of djl-serving: with `rolling_batch: vllm` or `trtllm` it is 256, as its page says.
+_SEQUENCES_OF_LMI = 32
+_OWN_BATCHES = frozenset({"vllm", "trtllm"})
+
+
+def sequences(placed: PlacedContainer) -> int | None:
+    """How many requests a copy of a model works on at once; None if it is not known, or up to the GPU."""
+    said, running = setting(placed, "max_num_seqs"), engine_of(placed)
+    if said is not None:
+        return int(said.value) if said.value.isascii() and said.value.isdecimal() else None
+    has_own = placed.environment.get("OPTION_ROLLING_BATCH") in _OWN_BATCHES
+    return _SEQUENCES_OF_LMI if running is not None and running.name == "lmi" and not has_own else None
+
+
 def name_of(engine: str, what: str) -> str | None:
     """What an engine calls the option that vLLM calls ``what``; None if it has none."""
     family = family_of(engine)

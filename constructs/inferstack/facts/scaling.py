@@ -18,12 +18,15 @@ from inferstack.facts.once import found_once
 from inferstack.facts.publications import Publisher, publishing_component, publishing_variant
 from inferstack.facts.quantity import UnfitQuantity, absolute_bound, as_counted
 from inferstack.facts.walk import (
+    PlacedContainer,
     component_scalings,
     component_variants,
     components,
     containers,
+    hosting,
     hosting_of,
     runs,
+    runs_of,
     variant_dimension,
     variant_scalings,
     variants,
@@ -180,6 +183,15 @@ def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
         yield Scaled(path, scaling, COPY_COUNT, part, name, component, start, name in with_engine)
 
 
+def scaled_with(placed: PlacedContainer) -> Iterator[Scaled]:
+    """What scales the copies of a container: components that run it, or else variants that host it."""
+    names = {run.name for run in runs_of(placed.spec, placed.path)}
+    here = () if names else hosting(placed.spec, placed.model)
+    for scaled in scaled_parts(placed.spec):
+        if scaled.name in names if scaled.component is not None else scaled.variant in here:
+            yield scaled
+
+
 def _serving_language_models(spec: ModelSpec) -> Iterator[str]:
     """The components whose image has an engine for language models that answer at length."""
     engines = {placed.path: engine_of(placed) for placed in containers(spec)} if components(spec) else {}
@@ -248,6 +260,17 @@ def built_in_step(scaled: Scaled) -> StepPolicy | None:
     wanted = scaled.wakes_from is not None and scaled.scaling.wake_up is not False
     watched = {name for step in scaled.scaling.step_policies for name in _metric_names(step)}
     return made if wanted and made.metric not in watched else None
+
+
+def tracked_name(policy: ScalingPolicy) -> str:
+    """The name of the metric that a policy tracks; empty for an expression."""
+    custom = policy.customized_metric_specification
+    return (policy.metric if custom is None else custom.metric_name) or ""
+
+
+def tracks_requests_at_once(policy: ScalingPolicy) -> bool:
+    """Whether the target of a policy is a number of requests at once, of each copy or model."""
+    return "ConcurrentRequestsPer" in tracked_name(policy)
 
 
 def _metric_names(step: StepPolicy) -> Iterator[str | None]:

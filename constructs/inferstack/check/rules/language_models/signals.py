@@ -7,22 +7,26 @@ from inferstack.check.rules.base import METRICS_PAGE, warning
 from inferstack.check.rules.language_models.gpus import most_gpus
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.gpus import SHARE_OF_A_TARGET, gpus_used
-from inferstack.engines.settings import setting, variable_for
+from inferstack.engines.settings import sequences, variable_for
 from inferstack.facts.alarms import GPU_MEMORY, OwnAlarm, evaluation, gpu_memory_taken, own_alarms
 from inferstack.facts.publications import devices_by_type
 from inferstack.facts.quantity import UnfitQuantity, parse_threshold
-from inferstack.facts.scaling import Scaled, metrics_of, policies, policies_of, scaled_parts
-from inferstack.facts.walk import hosting, runs
+from inferstack.facts.scaling import (
+    Scaled,
+    metrics_of,
+    policies,
+    policies_of,
+    scaled_parts,
+    scaled_with,
+    tracked_name,
+    tracks_requests_at_once,
+)
 from inferstack.format.autoscaling import ScalingPolicy
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 
 _CONCURRENCY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-policy.html"
-_AT_ONCE = "ConcurrentRequestsPer"
 _CPU = "CPUUtilization"
-# LmiConfigRecommender of djl-serving: with `rolling_batch: vllm` or `trtllm` it is 256, as its page says.
-_OF_LMI = 32
-_OWN_BATCHES = frozenset({"vllm", "trtllm"})
 
 
 @warning("IS378", _CONCURRENCY)
@@ -31,27 +35,19 @@ def engine_works_on_as_many_requests(spec: ModelSpec) -> Iterator[Problem]:
 
     Further ones wait in its queue and count, too, so that capacity is added only after they wait.
     """
-    for scaled in scaled_parts(spec):
-        for it in judged(spec):
-            most = _at_once(it) if _is_scaled(spec, scaled, it) else None
-            for path, policy in policies_of(scaled) if most is not None else ():
-                if _AT_ONCE in (_name(policy) or "") and most is not None and policy.target_value > most:
-                    yield _too_many(it, (*path, "target_value"), policy, most)
+    for it in judged(spec):
+        most = sequences(it.placed)
+        for scaled in scaled_with(it.placed) if most is not None else ():
+            for path, policy in policies_of(scaled):
+                at_once = (most or 0) * _workers(it)
+                if tracks_requests_at_once(policy) and policy.target_value > at_once:
+                    yield _too_many(it, (*path, "target_value"), policy, at_once)
 
 
 def _too_many(it: Judged, path: tuple[str | int, ...], policy: ScalingPolicy, most: int) -> Problem:
     message = f"the target is {policy.target_value:g} requests at once, but {it.title} works on {most}"
     variable = variable_for(it.running.name, "max_num_seqs")
     return Problem(path, message, f"write {max(1, int(most * SHARE_OF_A_TARGET))}, or raise `{variable}`")
-
-
-def _at_once(it: Judged) -> int | None:
-    """How many requests a container works on at once; None if that depends on the GPU, or is not known."""
-    said = setting(it.placed, "max_num_seqs")
-    if said is not None:
-        return int(said.value) * _workers(it) if said.value.isascii() and said.value.isdecimal() else None
-    rolling = it.placed.environment.get("OPTION_ROLLING_BATCH")
-    return _OF_LMI * _workers(it) if it.running.name == "lmi" and rolling not in _OWN_BATCHES else None
 
 
 def _workers(it: Judged) -> int:
@@ -62,17 +58,6 @@ def _workers(it: Judged) -> int:
     return max(1, most_gpus(it.placed) // used.total)
 
 
-def _is_scaled(spec: ModelSpec, scaled: Scaled, it: Judged) -> bool:
-    if scaled.component is not None:
-        return any(run.name == scaled.name and run.container == it.placed.path for run in runs(spec))
-    return it.placed.run is None and scaled.variant in hosting(spec, it.placed.model)
-
-
-def _name(policy: ScalingPolicy) -> str | None:
-    custom = policy.customized_metric_specification
-    return policy.metric if custom is None else custom.metric_name
-
-
 @warning("IS379", METRICS_PAGE)
 def load_is_not_measured_by_memory(spec: ModelSpec) -> Iterator[Problem]:
     """A server that takes the GPU's memory when it starts should not scale by it.
@@ -81,7 +66,7 @@ def load_is_not_measured_by_memory(spec: ModelSpec) -> Iterator[Problem]:
     or grows to its maximum.
     """
     for path, scaled, policy in policies(spec):
-        if (_name(policy) or "").startswith(GPU_MEMORY) and gpu_memory_taken(spec, scaled.part) is not None:
+        if tracked_name(policy).startswith(GPU_MEMORY) and gpu_memory_taken(spec, scaled.part) is not None:
             message = "the server takes the GPU's memory when it starts, so it does not change with the load"
             yield Problem((*path, "metric"), message, _instead(scaled))
 
@@ -93,7 +78,7 @@ def load_is_not_measured_by_cpus(spec: ModelSpec) -> Iterator[Problem]:
     They wait for the GPU, so they do not get busier in proportion to the load.
     """
     for scaled in scaled_parts(spec):
-        own = [(path, _name(policy) or "") for path, policy in policies_of(scaled)]
+        own = [(path, tracked_name(policy)) for path, policy in policies_of(scaled)]
         of_cpus = [name.startswith(_CPU) and bool(metrics_of(spec, scaled, name)) for _, name in own]
         if own and all(of_cpus) and gpu_memory_taken(spec, scaled.part) is not None:
             message = "the server computes on the GPU, and its CPUs are no measure of the load"

@@ -7,8 +7,7 @@ from inferstack.check.rules.base import CONTAINER_PAGE, warning
 from inferstack.check.rules.containers.artifacts import has_files
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.settings import family_of, setting
-from inferstack.facts.scaling import scaled_parts
-from inferstack.facts.walk import hosting, runs
+from inferstack.facts.scaling import scaled_with
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 
@@ -64,7 +63,7 @@ def scaling_does_not_depend_on_the_hub(spec: ModelSpec) -> Iterator[Problem]:
     """
     for it in judged(spec):
         said = _hub_id(it)
-        if said is not None and _scales(spec, it):
+        if said is not None and any(True for _ in scaled_with(it.placed)):
             message = f"each new copy downloads {said[1][:60]} from Hugging Face's hub"
             revision = "" if setting(it.placed, "revision") is not None else ", at its newest revision"
             fix = f"put the files into S3 and write `{it.placed.url_key}`"
@@ -77,16 +76,6 @@ def _hub_id(it: Judged) -> tuple[str, str] | None:
     named = ((name, it.environment[name]) for name in it.engine.model if name in it.environment)
     found = next(named, None)
     return found if found is not None and _HUB_ID.fullmatch(found[1]) else None
-
-
-def _scales(spec: ModelSpec, it: Judged) -> bool:
-    """Whether autoscaling adds copies of what the container runs."""
-    names = {run.name for run in runs(spec) if run.container == it.placed.path}
-    here = hosting(spec, it.placed.model) if not names else ()
-    return any(
-        scaled.name in names if scaled.component is not None else scaled.variant in here
-        for scaled in scaled_parts(spec)
-    )
 
 
 @warning("IS377", _CONTRACT)
