@@ -136,6 +136,11 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "the weights take at least 46.1 GiB",
         {"config": {"torch_dtype": "float32"}, "size": 64_000_000_000},
     ),
+    "IS360 weights in 16 bits may be served in 32": (
+        {"environment": {"SM_VLLM_DTYPE": "float32"}, "on": "ml.g5.xlarge"},
+        "the weights take at least 26.9 GiB",
+        {"environment": {"SM_VLLM_DTYPE": "float32"}, "on": "ml.g6e.xlarge"},
+    ),
     "IS361 nothing is left": (
         {"on": "ml.g4dn.xlarge"},
         "the engine takes 13.4 GiB of a GPU of ml.g4dn.xlarge, but needs 14.0 or more beside the KV cache",

@@ -248,7 +248,7 @@ def _cells(fit: Fit, prices: Prices) -> tuple[str, ...]:
     price = prices.of(fit.host.name)
     return (
         fit.host.name,
-        f"{fit.tensor_parallel} of {fit.host.gpus}",
+        f"{fit.tensor_parallel}/{fit.host.gpus}",
         _band(fit.weights),
         _band(fit.cache),
         _counted(fit.tokens),
@@ -269,10 +269,12 @@ def _counted(band: Band | None) -> str:
 
 
 def _short(number: float) -> str:
-    """A number in at most four characters, as far as it is less than ten million."""
+    """A number in at most four characters, up to a billion."""
     if number < 10_000:
         return str(int(number))
-    return f"{int(number / 1000)}k" if number < 1_000_000 else f"{int(number / 100_000) / 10:.1f}M"
+    if number < 1_000_000:
+        return f"{int(number / 1000)}k"
+    return f"{int(number / 100_000) / 10:.1f}M" if number < 10_000_000 else f"{int(number / 1_000_000)}M"
 
 
 def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator[str]:

@@ -46,6 +46,8 @@ def weights(model: LanguageModel, serving: Served) -> Band | None:
         least *= 0.5
         if model.dtype is not None and WIDTHS.get(serving.dtype) != WIDTHS["float32"]:
             most = 0.5
+    elif model.quantization is None and WIDTHS.get(serving.dtype) == WIDTHS["float32"]:
+        least, most = 2 * least, 2 * most
     if serving.quantization is not None and model.quantization is None:
         least *= _QUANTIZED.get(serving.quantization, _MOST_QUANTIZED)
     shares = serving.tensor_parallel * serving.pipeline_parallel
@@ -56,7 +58,7 @@ def weights(model: LanguageModel, serving: Served) -> Band | None:
 # The first version of each row, and the GiB between what is requested and the sum of weights and KV cache.
 # The least, and the most before 0.20, are those of logs. Later versions subtract an estimate for CUDA graphs,
 # too, for which 2 GiB are assumed.
-_OVERHEAD = (((0, 20), Band(0.5, 6.3)), ((0, 17), Band(0.5, 4.3)), ((), Band(0.5, 5.8)))
+_OVERHEAD = (((0, 20), Band(0.5, 6.3)), ((0, 17), Band(0.5, 4.3)), ((), Band(0.5, 7.1)))
 _UTILIZATION = (((0, 20), 0.92), ((), 0.9))
 
 
