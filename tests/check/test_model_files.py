@@ -15,6 +15,11 @@ from tests.support.llama import OF_8B, write_model
 MODEL = Path("specs/model")
 VLLM = {"framework": "vllm", "version": "0.30.0"}
 LMI = {"framework": "djl-lmi", "version": "0.36.0"}
+AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
+SGLANG = f"{AWS}/sglang:0.5.12-gpu-py312"
+TGI = f"{AWS}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311"
+TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
+OF_70B = 141_107_412_992
 
 
 @pytest.fixture(autouse=True)
@@ -126,10 +131,10 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {"environment": {"SM_VLLM_MAX_MODEL_LEN": "8193", "VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"}},
     ),
     "IS360 weights": (
-        {"size": 141_107_412_992, "on": "ml.g6e.12xlarge"},
+        {"size": OF_70B, "on": "ml.g6e.12xlarge"},
         "the weights take at least 118.3 GiB on each of 1 GPU, but one of ml.g6e.12xlarge has 44.5; "
         'write `SM_VLLM_TENSOR_PARALLEL_SIZE: "4"`, or choose',
-        {"size": 141_107_412_992, "on": "ml.g6e.12xlarge", "environment": tp(4)},
+        {"size": OF_70B, "on": "ml.g6e.12xlarge", "environment": tp(4)},
     ),
     "IS360 weights in float32 are served in 16 bits": (
         {"config": {"torch_dtype": "float32"}, "size": 110_000_000_000},
@@ -140,6 +145,31 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {"environment": {"SM_VLLM_DTYPE": "float32"}, "on": "ml.g5.xlarge"},
         "the weights take at least 26.9 GiB",
         {"environment": {"SM_VLLM_DTYPE": "float32"}, "on": "ml.g6e.xlarge"},
+    ),
+    "IS360 weights in SGLang, which uses one GPU of itself": (
+        {"size": OF_70B, "on": "ml.g6e.12xlarge", "image": SGLANG},
+        'write `SM_SGLANG_TENSOR_PARALLEL_SIZE: "4"`, or choose',
+        {
+            "size": OF_70B,
+            "on": "ml.g6e.12xlarge",
+            "image": SGLANG,
+            "environment": {"SM_SGLANG_TP_SIZE": "4"},
+        },
+    ),
+    "IS360 weights in TGI, which uses all GPUs": (
+        {"size": OF_70B, "on": "ml.g5.12xlarge", "image": TGI},
+        "the weights take at least 29.6 GiB on each of 4 GPUs, but one of ml.g5.12xlarge has 22.3",
+        {"size": OF_70B, "on": "ml.g6e.12xlarge", "image": TGI},
+    ),
+    "IS360 weights in TEI": (
+        {"size": 29_000_000_000, "on": "ml.g5.12xlarge", "image": TEI},
+        "the weights take at least 24.3 GiB on each of 1 GPU",
+        {"size": 16_000_000_000, "on": "ml.g5.12xlarge", "image": TEI},
+    ),
+    "IS361 SGLang's share of a GPU": (
+        {"on": "ml.g5.xlarge", "image": SGLANG, "environment": {"SM_SGLANG_MEM_FRACTION_STATIC": "0.5"}},
+        "the engine takes 11.2 GiB of a GPU of ml.g5.xlarge, but needs 13.5 or more beside the KV cache",
+        {"on": "ml.g5.xlarge", "image": SGLANG, "environment": {"SM_SGLANG_MEM_FRACTION_STATIC": "0.8"}},
     ),
     "IS361 nothing is left": (
         {"on": "ml.g4dn.xlarge"},
@@ -197,6 +227,9 @@ def test_a_rule_finds_its_mistake_and_not_its_neighbor(request, wrong, message, 
         {"environment": {"SM_VLLM_CPU_OFFLOAD_GB": "200"}, "size": 141_107_412_992},
         {"environment": {"SM_VLLM_QUANTIZATION": "fp8"}, "size": 80_000_000_000},
         {"environment": tp("two"), "size": 141_107_412_992},
+        {"environment": {"SM_SGLANG_KT_METHOD": "AMXINT4"}, "size": OF_70B, "image": SGLANG},
+        {"environment": {"SM_SGLANG_CPU_OFFLOAD_GB": "200"}, "size": OF_70B, "image": SGLANG},
+        {"environment": {"QUANTIZE": "eetq"}, "size": 60_000_000_000, "image": TGI},
         {"size": None, "on": "ml.g4dn.xlarge"},
         {"image": "123456789012.dkr.ecr.us-east-1.amazonaws.com/own:1", "size": 141_107_412_992},
         {"config": {"layer_types": ["full_attention", "linear_attention"], "max_position_embeddings": 10**6}},

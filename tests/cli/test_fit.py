@@ -207,6 +207,15 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
             "variant.container_startup_health_check_timeout_in_seconds": 600,
         },
     ),
+    "SGLang, of whose cache nothing is known": (
+        FLEET,
+        ('vllm, version: "0.30.0"', 'sglang, version: "0.5.12"'),
+        (),
+        {
+            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 44236,
+            f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
+        },
+    ),
     "a cache of another type": (
         SPEC,
         ("", ""),
@@ -255,8 +264,8 @@ NOT_WRITTEN: dict[str, tuple[tuple[str, str], tuple[str, ...], str]] = {
         ("--choose", "ml.g5.xlarge"),
         "ml.g5.xlarge does not hold",
     ),
-    "an engine that is not known": (
-        ('vllm, version: "0.30.0"', 'sglang, version: "0.5.12"'),
+    "a variable of which it is not known what it takes": (
+        ("HF_MODEL_ID: org/model", 'HF_MODEL_ID: org/model, SM_VLLM_CPU_OFFLOAD_GB: "8"'),
         (),
         "not written, because what its engine and its variables take of the GPUs is not known",
     ),

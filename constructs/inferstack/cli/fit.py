@@ -19,6 +19,7 @@ from inferstack.cli.editing import edit_spec
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.engines.architectures import newest_version, version_numbers
+from inferstack.engines.engine import ENGINES
 from inferstack.engines.fit import START_TIMEOUTS, Fit, Wanted, fits, ranked, start_timeout
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead
@@ -39,7 +40,7 @@ _WIDTH = 80
 class _Asked(msgspec.Struct, frozen=True):
     """A model, and how it is served; ``placed`` is the container of the spec that serves it, if one does.
 
-    ``is_known`` says whether that is how the container serves it, or how vLLM does by itself.
+    ``is_known`` says whether that is how the container serves it, or how vLLM does with its defaults.
     """
 
     name: str
@@ -212,10 +213,13 @@ def _lines(options: argparse.Namespace, asked: _Asked, found: Sequence[Fit], pri
     model, serving, shown = asked.model, asked.serving, _shown(options, found)
     context = options.context or model.context
     size = (model.weight_bytes or 0) / GIB
-    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, vLLM {serving.version}"
+    served_by = f"{ENGINES[serving.engine].title} {serving.version}"
+    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {served_by}"
     requests = "" if context is None else f"requests of {context} tokens; "
     yield f"{requests}memory in GiB on each GPU"
-    yield f"besides weights and KV cache, vLLM takes {_band(overhead(serving))}"
+    besides = overhead(serving)
+    if besides is not None:
+        yield f"besides weights and KV cache, vLLM takes {_band(besides)}"
     yield from _table([it for it in shown if it.verdict != "no"], prices)
     others = ", ".join(it.host.name for it in shown if it.verdict == "no")
     if others:

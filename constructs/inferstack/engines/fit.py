@@ -40,7 +40,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     host: InstanceType
     tensor_parallel: int
     weights: Band
-    overhead: Band
+    overhead: Band | None
     cache: Band
     tokens: Band | None
     requests: Band | None

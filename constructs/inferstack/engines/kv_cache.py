@@ -9,6 +9,7 @@ whether its class in vLLM could have another one.
 import msgspec
 
 from inferstack.engines.architectures import RunBy, has_number_of_its_own, is_built_in, run_of, text_class
+from inferstack.engines.engine import ENGINES
 from inferstack.engines.model_config import WIDTHS, LanguageModel
 
 BLOCK = 16
@@ -21,9 +22,13 @@ _CACHE_WIDTHS = {**WIDTHS, **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2"), 1)}
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):
-    """How an engine serves a model, as far as memory depends on it."""
+    """How an engine serves a model, as far as memory depends on it.
+
+    ``engine`` is its name in `ENGINES`, `vllm` for whatever runs vLLM; ``version`` is its own.
+    """
 
     version: str
+    engine: str = "vllm"
     tensor_parallel: int = 1
     pipeline_parallel: int = 1
     dtype: str = "auto"
@@ -40,6 +45,8 @@ class Unknown(msgspec.Struct, frozen=True):
 
 def token_bytes(model: LanguageModel, serving: Served) -> int | Unknown:
     """The bytes on each GPU for one token; 0 for a model without a KV cache."""
+    if serving.engine != "vllm":
+        return Unknown(f"how much of a GPU {ENGINES[serving.engine].title} keeps for itself is not known")
     kind = _kind(model, serving.version)
     if isinstance(kind, Unknown):
         return kind

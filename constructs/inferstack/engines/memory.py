@@ -4,7 +4,8 @@
     KV cache  = requested - weights - what the largest batch takes - what CUDA graphs are estimated at
 
 The last two depend on the batch, the kernels and the version. They are known from logs only, so they are a
-band: what fits at its upper end fits, what does not at its lower end does not.
+band: what fits at its upper end fits, what does not at its lower end does not. Of other engines they are not
+known, but weights and the share of the GPU are: they leave something, or nothing, for the cache.
 """
 
 import msgspec
@@ -62,15 +63,19 @@ _OVERHEAD = (((0, 20), Band(0.5, 6.3)), ((0, 17), Band(0.5, 4.3)), ((), Band(0.5
 _UTILIZATION = (((0, 20), 0.92), ((), 0.9))
 
 
-def overhead(serving: Served) -> Band:
-    """GiB on each GPU that neither weights nor the KV cache take."""
+def overhead(serving: Served) -> Band | None:
+    """GiB on each GPU that neither weights nor the KV cache take; None where it is not known."""
+    if serving.engine != "vllm":
+        return None
     return next(band for first, band in _OVERHEAD if version_numbers(serving.version) >= first)
 
 
 def requested(memory: GpuMemory, serving: Served) -> Band:
     """GiB of a GPU that the engine takes."""
     share = serving.utilization
-    if share is None:
+    if share is None and serving.engine != "vllm":
+        share = 1.0
+    elif share is None:
         share = next(it for first, it in _UTILIZATION if version_numbers(serving.version) >= first)
     return Band(memory.least * share, memory.most * share)
 
@@ -82,5 +87,6 @@ def room_for_cache(model: LanguageModel, serving: Served, memory: GpuMemory) -> 
     taken = weights(model, serving)
     if taken is None:
         return None
-    have, besides = requested(memory, serving), overhead(serving)
+    have = requested(memory, serving)
+    besides = overhead(serving) or Band(0, have.least)
     return Band(have.least - taken.most - besides.most, have.most - taken.least - besides.least)

@@ -16,7 +16,7 @@ from inferstack.engines.architectures import RunBy, is_built_in, is_configured, 
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.gpus import LEAST_CAPABILITIES, USE_ALL
 from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
-from inferstack.engines.memory import GIB, overhead, requested, room_for_cache, weights
+from inferstack.engines.memory import GIB, Band, overhead, requested, room_for_cache, weights
 from inferstack.engines.model_config import Adapter, LanguageModel
 from inferstack.engines.settings import name_of, setting, settings
 from inferstack.facts.engines import RunningEngine, engine_of
@@ -35,6 +35,8 @@ _LORA = "https://docs.vllm.ai/en/latest/features/lora.html"
 
 _OF_VLLM = frozenset({"vllm", "huggingface-vllm", "lmi"})
 """Engines that run vLLM, with the models that it has."""
+_OTHERS = frozenset({"sglang", "tgi", "tei"})
+"""Engines that load the same weights, in files of the same form."""
 
 
 class Described(msgspec.Struct, frozen=True):
@@ -115,16 +117,21 @@ class Described(msgspec.Struct, frozen=True):
         return self.number("tensor_parallel_size")
 
     def serving(self, visible: int) -> Served | None:
-        """How vLLM serves it on so many GPUs; None if something is set whose effect is not known."""
-        degree = self.tensor_parallel(visible)
-        if self.vllm is None or degree is None or any(self.text(it) is not None for it in _UNCLEAR):
+        """How the engine serves it on so many GPUs; None if something is set whose effect is not known."""
+        running, degree = self.running, self.tensor_parallel(visible)
+        if running is None or running.name not in (*_OF_VLLM, *_OTHERS) or degree is None:
+            return None
+        if running.version is None or any(self.text(it) is not None for it in _UNCLEAR):
+            return None
+        if running.name == "sglang" and any(_moves_weights(it.option) for it in settings(self.placed)):
             return None
         if self.text("pipeline_parallel_size") is not None and self.number("pipeline_parallel_size") is None:
             return None
         if self.text("gpu_memory_utilization") is not None and self.share("gpu_memory_utilization") is None:
             return None
         return Served(
-            version=self.vllm,
+            version=running.version,
+            engine="vllm" if running.name in _OF_VLLM else running.name,
             tensor_parallel=degree,
             pipeline_parallel=self.number("pipeline_parallel_size") or 1,
             dtype=(self.text("dtype") or "auto").lower(),
@@ -136,6 +143,14 @@ class Described(msgspec.Struct, frozen=True):
 
 # They move weights elsewhere, divide them in another way, or change the model.
 _UNCLEAR = ("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_expert_parallel", "load_format")
+
+
+# Of SGLang only, and likewise: they leave experts to the CPU, or quantize what is loaded.
+_OF_SGLANG = ("cpu-offload", "offload", "kt-", "json-model", "torchao", "modelopt", "quantize", "enable-dp")
+
+
+def _moves_weights(option: str | None) -> bool:
+    return option is None or option.startswith(_OF_SGLANG)
 
 
 class DescribedAdapter(msgspec.Struct, frozen=True):
@@ -285,7 +300,8 @@ def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -
     if on_each is None or room is None:
         return None
     if room.most <= 0:
-        have, needed = requested(memory, serving).most, on_each.least + overhead(serving).least
+        besides = overhead(serving) or Band(0, 0)
+        have, needed = requested(memory, serving).most, on_each.least + besides.least
         message = f"the engine takes {have:.1f} GiB of a GPU of {host.name}, but needs {needed:.1f} or more"
         return Problem(
             at, f"{message} beside the KV cache", _more_gpus(described, serving.tensor_parallel, visible)
