@@ -9,6 +9,7 @@ import pytest
 from inferstack.check.files import check_files
 from inferstack.check.load import load_spec
 from inferstack.check.rules.language_models.model_files import OF_MODELS
+from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK
 from inferstack.problems import Problem, Severity, SpecError
 from tests.support.llama import OF_8B, write_model
 
@@ -20,6 +21,7 @@ SGLANG = f"{AWS}/sglang:0.5.12-gpu-py312"
 TGI = f"{AWS}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311"
 TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
 OF_70B = 141_107_412_992
+ENOUGH = {HEALTH_CHECK: 3600}
 
 
 @pytest.fixture(autouse=True)
@@ -59,9 +61,15 @@ def found_in(
     size: int | None = OF_8B,
     on: str = "ml.g6e.xlarge",
     image: object = VLLM,
+    variant: dict[str, int] = ENOUGH,
+    files: str | None = None,
 ) -> list[Problem]:
     write_model(MODEL, config or {}, size)
-    return problems_of(spec_of(environment or {}, on, image))
+    spec = spec_of(environment or {}, on, image)
+    spec["variant"] |= variant
+    if files is not None:
+        spec["model"]["model_data_url"] = files
+    return problems_of(spec)
 
 
 def tp(degree: int | str) -> dict[str, str]:
@@ -189,6 +197,22 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
         "the engine takes 13.4 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more",
         {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.6"}},
+    ),
+    "IS365 no time is written": (
+        {"size": OF_70B, "on": "ml.g6e.12xlarge", "environment": tp(4), "variant": {}},
+        "reading 141 GB of weights may take 1412 s, but only 480 are allowed; "
+        "write `container_startup_health_check_timeout_in_seconds: 2880`",
+        {"size": 48_000_000_000, "on": "ml.g6e.12xlarge", "environment": tp(4), "variant": {}},
+    ),
+    "IS365 a time that is too short": (
+        {"variant": {HEALTH_CHECK: 120, DOWNLOAD: 60}},
+        "reading 16 GB of weights may take 161 s, but only 120 are allowed",
+        {"variant": {HEALTH_CHECK: 180, DOWNLOAD: 60}},
+    ),
+    "IS365 a download that is too short": (
+        {"variant": {HEALTH_CHECK: 180, DOWNLOAD: 60}, "files": "s3://acme-models/m.tar.gz"},
+        "write `model_data_download_timeout_in_seconds: 600`",
+        {"variant": {HEALTH_CHECK: 180, DOWNLOAD: 180}, "files": "s3://acme-models/m.tar.gz"},
     ),
     "IS362 a GPU that is too old": (
         {

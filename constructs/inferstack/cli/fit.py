@@ -20,11 +20,12 @@ from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.engines.architectures import newest_version, version_numbers
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.fit import START_TIMEOUTS, Fit, Wanted, fits, ranked, start_timeout
+from inferstack.engines.fit import Fit, Wanted, fits, ranked
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
 from inferstack.engines.settings import sequences
+from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, start_timeout
 from inferstack.facts.walk import PlacedContainer, region_of, runs_of
 from inferstack.problems import SpecPath, dotted, printable
 from inferstack.problems.words import choose
@@ -291,7 +292,7 @@ def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator
     if is_component:
         yield f"  number_of_accelerator_devices_required: {fit.tensor_parallel}"
         yield f"  min_memory_required_in_mb: {fit.host_memory_mib}"
-    yield from (f"  {key}: {seconds}" for key in START_TIMEOUTS)
+    yield from (f"  {key}: {seconds}" for key in (DOWNLOAD, HEALTH_CHECK))
     if fit.concurrency_target is not None:
         yield f"  target of concurrent requests per copy: {fit.concurrency_target}"
 

@@ -11,6 +11,7 @@
     architectures  which models each version of vLLM runs
     kv_cache       the bytes of a token in the KV cache, where they can be known
     memory         what else takes memory of a GPU: weights, and a band for the rest
+    start          how long a copy may take to start
     fit            which instance types hold a model, and how many requests
 
 ``data`` has one table for each engine, which ``python -m tools.generate engines`` makes from its releases;

@@ -151,22 +151,6 @@ def _fit(
     )
 
 
-START_TIMEOUTS = (
-    "model_data_download_timeout_in_seconds",
-    "container_startup_health_check_timeout_in_seconds",
-)
-"""The limits for the start of a copy. If the engine downloads the weights itself, the second is for both."""
-# Of weights and images, from S3 and from ECR; what is measured varies between 100 and 500 MB.
-_BYTES_A_SECOND = 100_000_000
-_SHORTEST, _LONGEST = 600, 3600
-
-
-def start_timeout(weight_bytes: int) -> int:
-    """Twice the seconds that reading so many bytes takes, in whole minutes, within what SageMaker allows."""
-    needed = -(-2 * weight_bytes // _BYTES_A_SECOND // 60) * 60
-    return min(_LONGEST, max(_SHORTEST, needed))
-
-
 def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:
     if cache.most <= 0 or (requests is not None and requests.most < wanted.requests):
         return "no"

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.fit import START_TIMEOUTS, Fit, start_timeout
+from inferstack.engines.fit import Fit
 from inferstack.engines.gpus import USE_ALL
 from inferstack.engines.settings import name_of, setting
+from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, start_limits, start_timeout
 from inferstack.facts.engines import engine_of
-from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import policies_of, scaled_with, tracks_requests_at_once
 from inferstack.facts.walk import PlacedContainer, Run, component_variants, every_variant, hosting, runs_of
 from inferstack.format.inference_component import ComponentSpecificationForInstanceType
@@ -47,12 +47,11 @@ def changes_for_fit(
     divided = next((it for what in _ALSO_DIVIDE if (it := setting(placed, what)) and it.value != "1"), None)
     if divided is not None:
         raise NotWritableError(f"`{divided.name}` divides the model, too: remove it, or divide it by hand")
-    seconds = start_timeout(weight_bytes)
     return {
         **dict(_instance_types(placed, fit)),
         **dict(_variables(placed, fit, options)),
-        **dict(_of_components(placed, fit, seconds)),
-        **dict(_of_variants(placed, seconds)),
+        **dict(_of_components(placed, fit)),
+        **dict(_timeouts(placed, weight_bytes)),
         **dict(_targets(placed, fit)),
     }
 
@@ -90,24 +89,20 @@ def _variables(placed: PlacedContainer, fit: Fit, options: Mapping[str, str]) ->
             yield (*placed.path, "environment", ENGINES[running.name].variable(option)), value
 
 
-def _of_components(placed: PlacedContainer, fit: Fit, seconds: int) -> Iterator[_Change]:
+def _of_components(placed: PlacedContainer, fit: Fit) -> Iterator[_Change]:
     for run in _runs(placed):
         needs = (*run.path, "compute_resource_requirements")
         yield (*needs, "number_of_accelerator_devices_required"), fit.tensor_parallel
         yield (*needs, "min_memory_required_in_mb"), fit.host_memory_mib
-        yield from _timeouts((*run.path, "startup_parameters"), run.specification.startup_parameters, seconds)
 
 
-def _of_variants(placed: PlacedContainer, seconds: int) -> Iterator[_Change]:
-    for path, variant in () if hosts_components(placed.spec) else _variants(placed):
-        yield from _timeouts(path, variant, seconds)
-
-
-def _timeouts(path: SpecPath, block: msgspec.Struct | None, seconds: int) -> Iterator[_Change]:
+def _timeouts(placed: PlacedContainer, weight_bytes: int) -> Iterator[_Change]:
     """Those that are not written, or too short: a longer one stays."""
-    for key in START_TIMEOUTS:
-        if (getattr(block, key, None) or 0) < seconds:
-            yield (*path, key), seconds
+    seconds = start_timeout(weight_bytes)
+    for path, block in start_limits(placed):
+        for key in (DOWNLOAD, HEALTH_CHECK):
+            if (getattr(block, key, None) or 0) < seconds:
+                yield (*path, key), seconds
 
 
 def _targets(placed: PlacedContainer, fit: Fit) -> Iterator[_Change]:

@@ -1,5 +1,5 @@
 """What serves language models: the variables of engines, their GPUs and weights, and what they scale by."""
 
-from inferstack.check.rules.language_models import gpus, signals, values, variables, weights
+from inferstack.check.rules.language_models import gpus, signals, starting, values, variables, weights
 
-__all__ = ["gpus", "signals", "values", "variables", "weights"]
+__all__ = ["gpus", "signals", "starting", "values", "variables", "weights"]

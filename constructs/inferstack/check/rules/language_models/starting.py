@@ -1,0 +1,35 @@
+"""Does a copy of a model have the time that it takes to start?"""
+
+from collections.abc import Iterator
+
+from inferstack.check.rules.base import CONTAINER_PAGE
+from inferstack.check.rules.containers.artifacts import has_files
+from inferstack.check.rules.language_models.model_files import OF_MODELS, Described
+from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, seconds_to_read, start_limits, start_timeout
+from inferstack.problems import Problem
+
+# "… during the 8 minutes after startup"; for downloads, AWS names none.
+_UNSAID = {HEALTH_CHECK: 480}
+
+
+@OF_MODELS.warning("IS365", CONTAINER_PAGE)
+def start_has_time(described: Described) -> Iterator[Problem]:
+    """A copy should have as long to start as reading its weights may take.
+
+    Logs show 100 MB a second and more. SageMaker waits 8 minutes until the container answers, unless the spec
+    says otherwise; an engine that downloads the weights itself does it in that time.
+    """
+    size = described.model.weight_bytes
+    if size is None or described.running is None:
+        return
+    needed = seconds_to_read(size)
+    for path, block in start_limits(described.placed):
+        for key in (DOWNLOAD, HEALTH_CHECK):
+            written = getattr(block, key, None)
+            limit = _UNSAID.get(key) if written is None else written
+            is_unused = key == DOWNLOAD and not has_files(described.placed.container)
+            if limit is not None and limit < needed and not is_unused:
+                weights = f"{size / 1e9:.0f} GB of weights"
+                message = f"reading {weights} may take {needed} s, but only {limit} are allowed"
+                at = described.path if written is None else (*path, key)
+                yield Problem(at, message, f"write `{key}: {start_timeout(size)}`")
