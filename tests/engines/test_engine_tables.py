@@ -6,6 +6,7 @@ import pytest
 
 from inferstack.catalog import text
 from inferstack.engines import tables
+from inferstack.engines.architectures import newest_version
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.tables import look, numbers
 
@@ -22,6 +23,13 @@ def test_no_image_has_an_engine_that_is_newer_than_its_table() -> None:
             assert numbers(row["engine_version"])[: len(known)] <= known, (
                 f"{row['tag_begins']} is newer: `python -m tools.generate engines` with its wheel in build/"
             )
+
+
+def test_the_architectures_are_as_recent_as_the_options() -> None:
+    newest = numbers(newest_version())
+    assert numbers(tables.newest("vllm"))[: len(newest)] <= newest, (
+        "`python -m tools.generate architectures` with the wheels of vLLM and Transformers in build/"
+    )
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -15,9 +15,9 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNUSABLE_RESULT
 from inferstack.sizing.measurements import Measurement, measured_in
+from inferstack.source.other_files import MOST_BYTES
 
 _PROFILE = "profile_export_aiperf.json"
-_MOST_BYTES = 16 * 1024 * 1024
 
 
 class JobResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ def _profile(job: str, archive: bytes | None) -> Mapping[str, Any]:
     if archive is not None:
         try:
             with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as files:
-                for member in (it for it in files if it.isfile() and it.size <= _MOST_BYTES):
+                for member in (it for it in files if it.isfile() and it.size <= MOST_BYTES):
                     if member.name.rpartition("/")[2] == _PROFILE:
                         file = files.extractfile(member)
                         profile = json.loads(file.read()) if file is not None else None

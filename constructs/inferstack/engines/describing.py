@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from inferstack.engines.model_config import ADAPTER, CONFIG, INDEX, QUANTIZATION, TOKENIZER
+from inferstack.source.other_files import MOST_BYTES
 
 _SUFFIX = ".safetensors"
 _LENGTH = 8
 # As the format's own library refuses longer ones.
 _LONGEST_HEADER = 100_000_000
-_LARGEST_FILE = 16 * 1024 * 1024
 # What Mistral publishes next to the same weights in several files.
 _TWINS = "consolidated"
 # Of the tokenizer's file, which may have a hundred kilobytes of templates.
@@ -83,7 +83,7 @@ def _written(content: Mapping[str, Any]) -> str:
 
 
 def _object(folder: ModelFolder, sizes: Mapping[str, int], name: str) -> dict[str, Any]:
-    if sizes[name] > _LARGEST_FILE:
+    if sizes[name] > MOST_BYTES:
         raise CannotDescribeError(f"{name} is larger than 16 MiB; it is not a model's {name}")
     return _parsed(folder.read(name, 0, sizes[name]), name)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from inferstack.problems import SpecError
 
-_MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one file. A larger one is not what it is taken for."""
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b")
 
@@ -26,11 +27,11 @@ def read_text(path: Path, stop: Stop, *, wanted: str, if_large: str) -> str:
     try:
         _require_file(path, stop, fix)
         with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+            content = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise stop(f"the file cannot be read: {reason}", fix) from None
-    if len(content) > _MOST_BYTES:
+    if len(content) > MOST_BYTES:
         raise stop("the file is larger than 16 MiB", if_large)
     text = _decoded(content, stop, fix)
     if not text or text.isspace():
