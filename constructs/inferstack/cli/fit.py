@@ -286,7 +286,7 @@ def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator
     """What to write for a row."""
     seconds = start_timeout(asked.model.weight_bytes or 0)
     is_component = asked.placed is None or bool(runs_of(asked.placed.spec, asked.placed.path))
-    yield f"in the spec, for {fit.host.name} (with --write, it is edited):"
+    yield f"in the spec, for {fit.host.name}{_how_to_write(fit, asked)}:"
     yield f"  tensor parallelism: {fit.tensor_parallel}"
     yield from (f"  {what}: {value}" for what, value in of_engine.items())
     if is_component:
@@ -295,6 +295,13 @@ def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator
     yield from (f"  {key}: {seconds}" for key in (DOWNLOAD, HEALTH_CHECK))
     if fit.concurrency_target is not None:
         yield f"  target of concurrent requests per copy: {fit.concurrency_target}"
+
+
+def _how_to_write(fit: Fit, asked: _Asked) -> str:
+    if asked.placed is None:
+        return ""
+    chosen = "" if asked.placed.instance_types == (fit.host.name,) else f"--choose {fit.host.name} "
+    return f" ({chosen}--write edits it)"
 
 
 def _changes(
