@@ -99,6 +99,15 @@ def test_a_spec_says_how_its_model_is_served(capsys):
     assert of_bytes["tokens"][0] == pytest.approx(2 * row["tokens"][0], rel=0.01)
 
 
+def test_an_engine_that_divides_no_model_needs_one_gpu_for_it(capsys):
+    tei = "763104351884.dkr.ecr.us-east-1.amazonaws.com/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
+    Path("chat.yaml").write_text(SPEC.replace('{framework: vllm, version: "0.30.0"}', tei))
+    write_model({}, 40_000_000_000)
+    rows = {it["instance_type"]: it for it in fitting(capsys, "chat.yaml")}
+    assert (rows["ml.g6e.12xlarge"]["fits"], rows["ml.g6e.12xlarge"]["tensor_parallel"]) == ("perhaps", 1)
+    assert rows["ml.g5.12xlarge"]["fits"] == "no"
+
+
 def test_the_table_says_what_to_write(capsys):
     Path("chat.yaml").write_text(SPEC)
     assert main(["fit", "chat.yaml"]) == 0
@@ -239,7 +248,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("spec", "replaced", "words", "expected"), WRITTEN.values(), ids=WRITTEN)
-def test_what_fits_is_written(capsys, spec, replaced, words, expected):
+def test_what_fits_is_written(capsys, request, spec, replaced, words, expected):
     before = spec.replace(*replaced)
     Path("chat.yaml").write_text(before)
     assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
@@ -248,7 +257,9 @@ def test_what_fits_is_written(capsys, spec, replaced, words, expected):
     assert {path: it for path, it in now.items() if was.get(path) != it} == expected
     assert not was.keys() - now.keys()
     assert after.count("# four GPUs") == before.count("# four GPUs")
-    assert "+++ chat.yaml (edited)" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "+++ chat.yaml (edited)" in shown
+    assert (", which perhaps holds it:" in shown) == ("SGLang" in request.node.callspec.id)
     assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
     assert "chat.yaml: unchanged" in capsys.readouterr().err
 

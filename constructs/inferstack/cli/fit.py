@@ -182,7 +182,8 @@ def _write(options: argparse.Namespace, found: Sequence[tuple[_Asked, Sequence[F
             changes |= changes_for_fit(asked.placed, fit, asked.model.weight_bytes or 0, of_engine)
         except NotWritableError as error:
             raise Refusal(f"{options.spec}: {asked.name}: {error}") from None
-        print(printable(f"{asked.name}, on {fit.host.name}:"))
+        doubt = ", which perhaps holds it" if fit.verdict == "perhaps" else ""
+        print(printable(f"{asked.name}, on {fit.host.name}{doubt}:"))
     edit_spec(options.spec, changes, stage=options.stage, region=options.region)
 
 
