@@ -1,8 +1,8 @@
 """Copies into the package what `inferstack init` writes and another file of the repository says already.
 
-The pipelines come from docs/pipelines, the specs from docs/examples/kinds, the hook from
-.pre-commit-hooks.yaml, and the CDK CLI is the one that the tests deploy with. Marks like ``@{region}`` are
-filled in by :mod:`inferstack.project`.
+The pipelines come from docs/pipelines, the specs from docs/examples/kinds and docs/examples/chat, the hook
+from .pre-commit-hooks.yaml, and the CDK CLI is the one that the tests deploy with. Marks like ``@{region}``
+are filled in by :mod:`inferstack.project`.
 """
 
 import json
@@ -12,13 +12,14 @@ from pathlib import Path
 
 import yaml
 
-from inferstack.facts.kinds import KINDS
+from inferstack.project.answers import CHAT, KIND_NAMES, STARTS
 from inferstack.project.files import FILES
 from inferstack.source.spec_file import PROJECT_FILE
 from tools.generated_files import ROOT, Contents
 
 _PIPELINES = ROOT / "docs" / "pipelines"
 _KINDS = ROOT / "docs" / "examples" / "kinds"
+_CHAT = ROOT / "docs" / "examples" / "chat"
 _ALWAYS = FILES / "always"
 _CLI = "aws-cdk"
 _MARKS = {
@@ -92,23 +93,35 @@ _PROD_OF_COMPONENTS = """
       managed_instance_scaling: {{status: ENABLED, min_instance_count: {more}, max_instance_count: {most}}}
     inference_components:
       "{component}-${{stage}}": {{runtime_config: {{copy_count: {more}}}}}"""
+_PROD_OF_SCALED_COMPONENTS = """
+    variant: {{initial_instance_count: {more}, managed_instance_scaling: {{min_instance_count: {more}}}}}
+    inference_components:
+      "{component}-${{stage}}": {{autoscaling: {{min_capacity: {more}}}}}"""
 
 
 def specs() -> Iterator[tuple[Path, str]]:
-    """The shortest spec of each kind, with two stages that may share an account."""
-    for kind in KINDS:
-        spec = (_KINDS / f"{kind.name}.yaml").read_text("utf-8")
-        content = yaml.safe_load(spec)
-        name, count = content["endpoint_name"], content["variant"]["initial_instance_count"]
-        staged = re.sub(r"(?m)^(endpoint_name: ).+$", r"\1@{name}-${stage}", _marked(spec))
-        staged = staged.replace(f"@{{bucket}}/{name}/", "@{bucket}/@{name}/")
-        prod = _PROD.format(more=count + 1)
-        for component in content.get("inference_components", ()):
-            staged = staged.replace(f"  {component}:\n", f'  "{component}-${{stage}}":\n')
-            prod = _PROD_OF_COMPONENTS.format(component=component, more=count + 1, most=count + 2)
-        sentence = str(kind.spec.__doc__).partition("\n\n")[0].replace("`", "")
-        text = _SPEC.format(sentence=sentence, spec=staged, prod=prod)
-        yield FILES / "kinds" / kind.name / "model_specs" / f"{name}.yaml", text
+    """The shortest spec of each kind and that of a chat model, with two stages that may share an account."""
+    for kind in KIND_NAMES:
+        yield _start(kind, _KINDS / f"{kind}.yaml")
+    yield _start(CHAT, _CHAT / "chat.yaml")
+    for file in _CHAT.glob("*/*.json"):
+        there = FILES / "kinds" / CHAT / "model_specs" / file.relative_to(_CHAT)
+        yield there, file.read_text("utf-8")
+
+
+def _start(start: str, file: Path) -> tuple[Path, str]:
+    spec = file.read_text("utf-8")
+    content = yaml.safe_load(spec)
+    name, count = content["endpoint_name"], content["variant"]["initial_instance_count"]
+    staged = re.sub(r"(?m)^(endpoint_name: ).+$", r"\1@{name}-${stage}", _marked(spec))
+    staged = staged.replace(f"@{{bucket}}/{name}/", "@{bucket}/@{name}/")
+    prod = _PROD.format(more=count + 1)
+    for component, it in content.get("inference_components", {}).items():
+        staged = staged.replace(f"  {component}:\n", f'  "{component}-${{stage}}":\n')
+        of_prod = _PROD_OF_SCALED_COMPONENTS if "autoscaling" in it else _PROD_OF_COMPONENTS
+        prod = of_prod.format(component=component, more=count + 1, most=count + 2)
+    text = _SPEC.format(sentence=STARTS[start], spec=staged, prod=prod)
+    return FILES / "kinds" / start / "model_specs" / f"{name}.yaml", text
 
 
 # ---------------------------------------------------------------- the CDK CLI, the hook

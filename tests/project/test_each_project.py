@@ -18,8 +18,9 @@ from inferstack.catalog import regions
 from inferstack.check.files import check_files, spec_files
 from inferstack.format.schema import published_schema_text
 from inferstack.problems import Severity
-from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES, Answers
+from inferstack.project.answers import CHAT, CI_SYSTEMS, KIND_NAMES, STARTS, Answers
 from inferstack.project.files import files_of
+from inferstack.project.writing import write_all
 from inferstack_stacks.endpoint_stack import add_stacks
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ PIPELINES = ROOT / "docs" / "pipelines"
 GUIDE = (PIPELINES / "README.md").read_text("utf-8")
 POLICY = "policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 100}]"
 SERVERLESS = "{memory_size_in_mb: 2048, max_concurrency: 5}"
-EACH = [(kind, ci) for kind in KIND_NAMES for ci in CI_SYSTEMS]
+EACH = [*((kind, ci) for kind in KIND_NAMES for ci in CI_SYSTEMS), (CHAT, "none")]
 
 
 @pytest.mark.parametrize(("kind", "ci"), EACH)
@@ -35,7 +36,8 @@ def test_it_validates_is_synthesized_and_passes_its_own_test(kind: str, ci: str,
     folder = init(ci, kind=kind)
     specs = spec_files(folder / "model_specs")
     assert check_files(specs) == []
-    assert [yaml.safe_load(it.read_text("utf-8"))["kind"] for it in specs] == [kind]
+    host = "inference-components" if kind == CHAT else kind
+    assert [yaml.safe_load(it.read_text("utf-8"))["kind"] for it in specs] == [host]
     for stage in ("test", "prod"):
         (stack,) = add_stacks(App(), folder / "model_specs", stage=stage)
         assert stack.stack_name == f"{specs[0].stem}-{stage}"
@@ -138,14 +140,15 @@ def test_no_mark_is_left_and_every_file_is_of_its_format(kind: str, ci: str) -> 
                 compile(text, path, "exec")
 
 
-@pytest.mark.parametrize("kind", KIND_NAMES)
+@pytest.mark.parametrize("kind", STARTS)
 def test_in_any_region_only_what_the_region_lacks_is_wrong(kind: str, tmp_path: Path) -> None:
     """An image, or inference components altogether."""
     for region in regions.names():
         files = files_of(Answers(kind, region, "github"))
-        (text,) = (text for path, text in files.items() if path.startswith("model_specs/"))
-        (tmp_path / "a.yaml").write_text(text, "utf-8")
-        assert {it.code for it in check_files([tmp_path / "a.yaml"])} <= {"IS701", "IS450"}, region
+        of_spec = {path: text for path, text in files.items() if path.startswith("model_specs/")}
+        write_all(tmp_path / region, of_spec, ())
+        found = check_files(spec_files(tmp_path / region / "model_specs"))
+        assert {it.code for it in found} <= {"IS701", "IS450"}, region
 
 
 # ---------------------------------------------------------------- one source for each fact
@@ -190,14 +193,14 @@ def test_only_what_the_user_says_differs_from_the_documentation(ci: str) -> None
         assert not [it for it, _ in pairs if it in wanted], path
 
 
-@pytest.mark.parametrize("kind", KIND_NAMES)
+@pytest.mark.parametrize("kind", STARTS)
 def test_the_spec_its_endpoint_and_its_archives_have_the_name_that_is_asked_for(kind: str) -> None:
     files = files_of(Answers(kind, "us-east-1", "github", name="our-net"))
-    assert [it for it in files if it.startswith("model_specs/")] == ["model_specs/our-net.yaml"]
+    assert [it for it in files if it.endswith(".yaml") and "specs/" in it] == ["model_specs/our-net.yaml"]
     spec = yaml.safe_load(files["model_specs/our-net.yaml"])
     assert spec["endpoint_name"] == "our-net-${stage}"
     example = files_of(Answers(kind, "us-east-1", "github"))
-    [theirs] = (Path(it).stem for it in example if it.startswith("model_specs/"))
+    [theirs] = (Path(it).stem for it in example if it.endswith(".yaml") and "specs/" in it)
     assert not re.search(rf"\b(deploy|diff|destroy) {theirs}-", files["README.md"])
     assert f"s3://acme-models/{theirs}/" not in files["model_specs/our-net.yaml"]
 

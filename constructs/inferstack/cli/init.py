@@ -18,8 +18,8 @@ from inferstack.cli.report import counted, text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
 from inferstack.problems.words import choose, did_you_mean
-from inferstack.project.answers import CI_SYSTEMS, FORMS, KIND_NAMES, Answers, has_form, sentence, usual
-from inferstack.project.files import SCHEMA, SPECS, files_of, is_start
+from inferstack.project.answers import CI_SYSTEMS, FORMS, STARTS, Answers, has_form, usual
+from inferstack.project.files import SCHEMA, SPECS, files_of
 from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states
 from inferstack.project.writing import write_all
 
@@ -39,8 +39,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     folder = "folder of the project (default: .)"
     add("folder", metavar="DIR", nargs="?", type=Path, default=Path(), help=folder)
-    kinds = f"kind of the first spec: {', '.join(KIND_NAMES)}"
-    add("--kind", metavar="KIND", choices=KIND_NAMES, help=kinds)
+    add("--kind", metavar="KIND", choices=tuple(STARTS), help=f"kind of the first spec: {', '.join(STARTS)}")
     add_region(command, "where to deploy")
     add("--ci", choices=CI_SYSTEMS, help="what reviews and deploys")
     add("--name", help="name of the first spec and of its endpoint")
@@ -111,9 +110,8 @@ def _answers(options: argparse.Namespace, before: Answers | None) -> Answers:
         if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
             missing = " ".join(f"--{key}" for key, value in given.items() if value is None)
             options.wrong_usage(f"there is no terminal to ask on: give {missing}, or --yes for the defaults")
-        kinds = {name: sentence(name) for name in KIND_NAMES}
         asks: dict[str, Callable[[str], str]] = {
-            "kind": partial(_one_of, "What does the endpoint host?", kinds),
+            "kind": partial(_one_of, "What does the endpoint host?", STARTS),
             "region": _region,
             "ci": partial(_one_of, "What reviews and deploys?", CI_SYSTEMS),
         }
@@ -194,7 +192,7 @@ def _tell_of_files(folder: Path, state_of: Mapping[str, FileState]) -> None:
 
 def _problems(folder: Path, state_of: Mapping[str, FileState]) -> int:
     """Reports what is wrong with a spec that was written: a region may lack its image."""
-    specs = [folder / path for path in state_of if is_start(path) and path.startswith(f"{SPECS}/")]
+    specs = [folder / path for path in state_of if path.startswith(f"{SPECS}/") and path.endswith(".yaml")]
     problems = check_files(it for it in specs if it.is_file())
     if problems:
         tell(text(problems, sys.stderr).rstrip("\n"))

@@ -10,6 +10,7 @@ from inferstack.catalog import regions
 from inferstack.facts.kinds import KINDS
 
 KIND_NAMES = tuple(kind.name for kind in KINDS)
+CHAT = "chat"
 NO_CI = "none"
 CI_SYSTEMS: Mapping[str, str] = {
     "github": "GitHub Actions",
@@ -19,6 +20,18 @@ CI_SYSTEMS: Mapping[str, str] = {
 }
 """What may deploy the project, and how it is called."""
 
+
+def sentence(kind: str) -> str:
+    """What a kind is for."""
+    spec = next(it.spec for it in KINDS if it.name == kind)
+    return " ".join(str(spec.__doc__).partition("\n\n")[0].replace("`", "").split())
+
+
+STARTS: Mapping[str, str] = {
+    **{name: sentence(name) for name in KIND_NAMES},
+    CHAT: "A chat model that vLLM serves on a GPU, as a component that scales by requests at once.",
+}
+"""What the first spec of a project can be, a kind or what has a start of its own, and what that is for."""
 
 FORMS: Mapping[str, tuple[str, str]] = {
     # With `-test` or `-prod`, an endpoint's name has at most 63 characters.
@@ -56,7 +69,7 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
     def __post_init__(self) -> None:
         """Refuses what nobody answers: answers are also read from a file, and become parts of paths."""
-        if self.kind not in KIND_NAMES or self.ci not in CI_SYSTEMS or not regions.has_form(self.region):
+        if self.kind not in STARTS or self.ci not in CI_SYSTEMS or not regions.has_form(self.region):
             raise ValueError(f"no such answers: {self.kind}, {self.region}, {self.ci}")
         for key in FORMS:
             if (value := getattr(self, key)) and not has_form(key, value):
@@ -73,9 +86,3 @@ def usual() -> Answers:
     named = (os.environ.get(name, "") for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
     region = next(filter(regions.is_region, named), "us-east-1")
     return Answers(KIND_NAMES[0], region, NO_CI)
-
-
-def sentence(kind: str) -> str:
-    """What a kind is for."""
-    spec = next(it.spec for it in KINDS if it.name == kind)
-    return " ".join(str(spec.__doc__).partition("\n\n")[0].replace("`", "").split())

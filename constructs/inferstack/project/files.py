@@ -51,7 +51,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 def _example(kind: str) -> str:
     """Path of the spec that projects of a kind start with, by the name that it has here."""
-    (spec,) = (name for name, _ in _templates(FILES / "kinds" / kind))
+    (spec,) = (name for name, _ in _templates(FILES / "kinds" / kind) if name.endswith(".yaml"))
     return spec
 
 
