@@ -1,7 +1,6 @@
-"""``inferstack body``: requests made from arrays, and answers read into them."""
+"""``inferstack body``: requests made from arrays or texts, and answers read into arrays."""
 
 import argparse
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,9 +12,11 @@ from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import load_spec
 from inferstack.cli.arguments import whole_number
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
+from inferstack.cli.sending import command, warn_of_size
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
+from inferstack.cli.text_body import add_text_arguments, make_of_texts, purpose_of, wrong_use_of_texts
 from inferstack.facts.triton import PlacedTriton
-from inferstack.facts.walk import components, is_async, variants
+from inferstack.facts.walk import components
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import printable
 from inferstack.problems.words import choose, listed
@@ -23,17 +24,15 @@ from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repositories import repositories_at
 
-_LARGEST = 6_291_456
-"""The most bytes that a request to a real-time endpoint may have."""
 _SHOWN = 4
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack body``."""
     add = command.add_argument
-    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs and outputs")
+    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file of the endpoint that is asked")
     add("--stage", help="choose this stage of the spec")
-    component = "ask this inference component; needed where several have Triton models"
+    component = "ask this inference component; needed where several could be meant"
     add("--component", metavar="NAME", help=component)
     model = "ask the variant with this model; needed where several differ in inputs or outputs"
     add("--model", metavar="NAME", help=model)
@@ -53,16 +52,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--rows", metavar="N", type=whole_number, help=rows)
     out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
     add("--out", metavar="FILE", type=Path, help=out)
+    add_text_arguments(command)
     command.set_defaults(wrong_usage=command.error)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the body of a request from files of arrays, checked against what the model declares; or read an
-    answer with --read, and check it if a SPEC is there.
+    """Make the body of a request: for Triton from files of arrays, checked against what the model declares,
+    for an engine of language models from texts. Or read an answer with --read, and check it if a SPEC is
+    there.
     """
-    for message in _wrong_usage(options):
+    for message in (*_wrong_usage(options), *wrong_use_of_texts(options)):
         options.wrong_usage(message)
     with termination_interrupts():
+        if purpose_of(options) is not None:
+            return make_of_texts(options)
         return _make(options) if options.read is None else _read(options)
 
 
@@ -138,9 +141,8 @@ def _make(options: argparse.Namespace) -> int:
     print(f"{out}\n  model         {model.name}\n  content type  {made.content_type}")
     print(f"  size          {len(made.content)} bytes")
     _show(inputs, "  holds         ")
-    print(" \\\n  ".join(_command(loaded.spec, asked, made.content_type, out)))
-    if len(made.content) > _LARGEST and not is_async(loaded.spec):
-        tell(f"note: SageMaker documents a limit of {_LARGEST} bytes for a synchronous request")
+    print(command(loaded.spec, asked.choice, made.content_type, out, asked.target_model))
+    warn_of_size(loaded.spec, made.content)
     return 0
 
 
@@ -277,31 +279,3 @@ def _value(value: object) -> str:
     if isinstance(value, bytes):
         value = value.decode(errors="backslashreplace")
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
-
-
-def _command(spec: ModelSpec, asked: _Asked, content_type: str, out: Path) -> Iterator[str]:
-    """The AWS CLI's command that sends the body."""
-    asynchronous = is_async(spec)
-    yield f"aws sagemaker-runtime invoke-endpoint{'-async' if asynchronous else ''}"
-    yield f"--endpoint-name {spec.endpoint_name}"
-    if spec.region is not None:
-        yield f"--region {spec.region}"
-    if asked.choice.component is not None:
-        yield f"--inference-component-name {asked.choice.component}"
-    variant = _only_variant(spec, asked.choice.model)
-    if variant is not None:
-        yield f"--target-variant {variant}"
-    if asked.target_model is not None:
-        yield f"--target-model {shlex.quote(asked.target_model)}"
-    yield f"--content-type {shlex.quote(content_type)}"
-    if asynchronous:
-        yield "--input-location s3://… # where the file was uploaded to"
-    else:
-        yield f"--body {shlex.quote(f'fileb://{out}')} answer.bin"
-
-
-def _only_variant(spec: ModelSpec, model: str | None) -> str | None:
-    """The variant, of several, that hosts a model; None where a request need not or cannot choose."""
-    found = [it.variant_name for _, it in variants(spec) if it.model_name == model]
-    several = model is not None and len(variants(spec)) > 1
-    return found[0] if several and len(found) == 1 else None

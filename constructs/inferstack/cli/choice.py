@@ -1,4 +1,4 @@
-"""Chooses one of a spec's model repositories, where several containers have their own.
+"""Chooses one of a spec's model repositories or containers, where there are several.
 
 With inference components, it is chosen by a component that loads it, otherwise by a model under `models`.
 """
@@ -11,7 +11,15 @@ import msgspec
 
 from inferstack.cli.terminal import Refusal
 from inferstack.facts.triton import PlacedTriton, triton_blocks
-from inferstack.facts.walk import components, model_path, runs, runs_of
+from inferstack.facts.walk import (
+    PlacedContainer,
+    bases_of_adapters,
+    components,
+    containers,
+    model_path,
+    runs,
+    runs_of,
+)
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems.words import choose, listed
 
@@ -42,13 +50,32 @@ def blocks_of(spec: ModelSpec, choice: Choice) -> list[PlacedTriton]:
     Raises:
         Refusal: when the spec has no such component or model.
     """
+    _require(spec, choice)
     if choice.name is None:
         return list(triton_blocks(spec))
+    return [block for block in triton_blocks(spec) if choice.name in loading(spec, block)]
+
+
+def containers_of(spec: ModelSpec, choice: Choice) -> list[PlacedContainer]:
+    """The containers that the chosen component runs, or that belong to the chosen model; an adapter is in
+    those of its base. All of the spec's if nothing is chosen.
+
+    Raises:
+        Refusal: when the spec has no such component or model.
+    """
+    _require(spec, choice)
+    if choice.component is None:
+        return [it for it in containers(spec) if choice.model in (None, it.model)]
+    name = bases_of_adapters(spec).get(choice.component, choice.component)
+    running = [run.container for run in runs(spec) if run.name == name]
+    return [it for it in containers(spec) if it.path in running]
+
+
+def _require(spec: ModelSpec, choice: Choice) -> None:
     if choice.component is not None:
         _require_component(spec, choice.component)
     if choice.model is not None:
         _require_model(spec, choice.model)
-    return [block for block in triton_blocks(spec) if choice.name in loading(spec, block)]
 
 
 def _require_component(spec: ModelSpec, name: str) -> None:

@@ -5,6 +5,7 @@
     values     whether an option accepts a text
     arguments  the command line, or the settings, that a container makes from its environment
     settings   what a container sets, and each engine's name for the same thing
+    requests   the bodies that each engine takes at /invocations
 
     model_config   what the files of a model say of it
     describing     the small files that say it, from the folder of a whole model
