@@ -69,7 +69,8 @@ _KINDS_TOP = """\
 ## Kinds
 
 What each kind of spec runs on its instances, which metrics it publishes, and what can scale. Asynchronous and
-serverless endpoints have metrics of their own, in the sections below.
+serverless endpoints have metrics of their own, in the sections below. *Requests at once* is drawn where an
+engine of language models is known to run.
 """
 _ALARMS_TOP = """\
 ## Default alarms

@@ -21,6 +21,8 @@ _WITH_COMPONENTS: dict[str, Any] = {
         ("InvocationsPerInstance", "Sum", _FLEET_ONLY),
         ("InvocationsPerCopy", "Sum", _COPIES_ONLY),
     ],
+    # What a language model scales by; only those are components here.
+    "Requests at once": [("ConcurrentRequestsPerCopy", "Maximum", _COPIES_ONLY)],
     "Latency (µs)": [
         ("ModelLatency", "p50", _BOTH),
         ("ModelLatency", "p99", _BOTH),
@@ -54,7 +56,12 @@ _WITH_COMPONENTS: dict[str, Any] = {
         (name, "Average", _INSTANCES) for name in ("GPUReservation", "CPUReservation", "MemoryReservation")
     ],
 }
-_OF_COMPONENTS = {"GPU, normalized (%)", "CPU, memory, normalized (%)", "Reserved by components (%)"}
+_OF_COMPONENTS = {
+    "Requests at once",
+    "GPU, normalized (%)",
+    "CPU, memory, normalized (%)",
+    "Reserved by components (%)",
+}
 _WITH_MODELS = {title: rows for title, rows in _WITH_COMPONENTS.items() if title not in _OF_COMPONENTS}
 _WITH_MANY_MODELS = {
     **_WITH_MODELS,

@@ -225,6 +225,22 @@ def test_requests_are_drawn_for_components_and_not_for_the_variant_that_has_no_d
     assert "ModelLatency" in {it[1] for it in _lines(resolve("single")) if "VariantName" in it}
 
 
+@pytest.mark.parametrize(
+    ("image", "drawn"),
+    [
+        ("{framework: vllm, version: 0.30.0}", 1),
+        ("{framework: huggingface-tei, version: 1.9.3}", 0),
+        ("111122223333.dkr.ecr.us-east-1.amazonaws.com/vllm:1", 0),
+    ],
+)
+def test_requests_at_once_are_drawn_where_a_language_model_is_known(
+    image: str, drawn: int, resolve: Resolved
+) -> None:
+    template = resolve("single", f"{{model: {{image: {image}}}, variant: {{instance_type: ml.g5.xlarge}}}}")
+    found = [it for it in _lines(template) if it[1] == "ConcurrentRequestsPerModel"]
+    assert len(found) == drawn
+
+
 def _lines(template: dict[str, Any]) -> list[list[Any]]:
     """The lines of all graphs: namespace, metric, dimensions, style."""
     body: Any = only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]

@@ -6,7 +6,8 @@ from inferstack.catalog import images
 from inferstack.catalog.image_contents import ImageContents, contents
 from inferstack.catalog.images import NoBuild, UnknownImage
 from inferstack.facts.triton import triton_release
-from inferstack.facts.walk import PlacedContainer
+from inferstack.facts.walk import PlacedContainer, containers
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage
 from inferstack.texts.placeholders import is_opaque
 
@@ -36,6 +37,12 @@ def engine_of(placed: PlacedContainer) -> RunningEngine | None:
     if found is None or found.engine is None:
         return None
     return RunningEngine(found.engine, found.engine_version, found.release)
+
+
+def has_language_model(spec: ModelSpec) -> bool:
+    """Whether some container of the spec is known to run an engine that writes text."""
+    found = (engine_of(it) for it in containers(spec))
+    return any(it is not None and it.name in LANGUAGE_MODEL_ENGINES for it in found)
 
 
 def is_of_aws(placed: PlacedContainer) -> bool:

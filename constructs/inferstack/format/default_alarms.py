@@ -173,12 +173,21 @@ class Widget(msgspec.Struct, frozen=True):
 
     title: str
     metrics: tuple[tuple[str, str], ...]
+    of_language_models: bool = False
+    """Leaves out endpoints where no engine is known that writes text."""
 
 
 DASHBOARD_WIDGETS = (
     Widget(
         "Requests a minute",
         (("Invocations", "Sum"), ("InvocationsPerInstance", "Sum"), ("InvocationsPerCopy", "Sum")),
+    ),
+    Widget(
+        "Requests at once",
+        (("ConcurrentRequestsPerModel", "Maximum"), ("ConcurrentRequestsPerCopy", "Maximum")),
+        # A request lasts for as long as its answer is written, and those that wait for the engine count, too:
+        # it is what such an endpoint scales by.
+        of_language_models=True,
     ),
     Widget(
         "Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))
@@ -250,4 +259,11 @@ DASHBOARD_WIDGETS = (
 if its metric may have no data, as those of requests to a variant with inference components.
 
 What a default alarm watches is drawn with the alarm's statistic, so that the graph shows what went off.
+
+FirstChunkLatency and MidStreamErrors are not drawn. AWS's page on the names of metrics has them for variants
+and for bidirectional streams only, and nobody has shown that InvokeEndpointWithResponseStream makes any:
+https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-detailed-observability-metric-mapping.html
+What engines say of themselves (waiting requests, tokens, KV cache) and ICECount are OpenTelemetry metrics,
+which PromQL reads and a metric widget does not:
+https://docs.aws.amazon.com/sagemaker/latest/dg/inference-monitoring.html
 """

@@ -12,6 +12,7 @@ import msgspec
 
 from inferstack.catalog import metrics, regions
 from inferstack.catalog.resource_types import DASHBOARD_TYPE
+from inferstack.facts.engines import has_language_model
 from inferstack.facts.publications import Publisher, dashboard_name, publishers
 from inferstack.facts.walk import hosting_of
 from inferstack.format.default_alarms import DASHBOARD_WIDGETS
@@ -67,7 +68,8 @@ def _body(spec: ModelSpec, arns: Sequence[str]) -> Value:
     states = [_states(arns[start : start + _MOST_ALARMS], index) for index, start in enumerate(starts)]
     top = sum(it["height"] for it in states)
     parts = publishers(spec)
-    drawn = ((title, _lines(shown, parts)) for title, shown in _shown(hosting_of(spec)))
+    shown = _shown(hosting_of(spec), has_language_model(spec))
+    drawn = ((title, _lines(of_title, parts)) for title, of_title in shown)
     widgets = [
         (title, lines[start : start + _MOST_METRICS])
         for title, lines in drawn
@@ -99,7 +101,7 @@ Shown = tuple[tuple[metrics.Metric, str], ...]
 
 
 @cache
-def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
+def _shown(hosting: metrics.Hosting, language_models: bool) -> tuple[tuple[msgspec.Raw, Shown], ...]:
     """Titles of the widgets, encoded as JSON, and what each draws for such an endpoint."""
     return tuple(
         (
@@ -112,6 +114,7 @@ def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
             ),
         )
         for it in DASHBOARD_WIDGETS
+        if language_models or not it.of_language_models
     )
 
 
