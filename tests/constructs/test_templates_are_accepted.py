@@ -30,6 +30,8 @@ def cases() -> Iterator[Case]:
         for stage in stages if stages and uses_stage(document) else (None, *stages):
             yield file, stage, "us-east-1"
             yield file, stage, None
+    for example in ("assistants", "large-chat", "search"):
+        yield ROOT / "docs" / "examples" / example / f"{example}.yaml", None, "us-east-1"
 
 
 def name_of(case: Case) -> str:
