@@ -65,6 +65,13 @@ def test_a_type_is_divided_over_as_few_gpus_as_it_takes(capsys):
     assert (one["fits"], one["tensor_parallel"], one["copies"]) == ("yes", 1, 1)
 
 
+@pytest.mark.parametrize(("size", "said"), [(16_060_522_496, "1 to 3"), (141_107_412_992, "5 to 24")])
+def test_it_says_how_long_a_copy_needs_to_wake_up(size: int, said: str, capsys):
+    write_model({}, size)
+    main(["fit", "--model-config", "model", "--context", "8192", "--instance-type", "ml.p5.48xlarge"])
+    assert f"reads its weights for {said} minutes" in capsys.readouterr().out
+
+
 def test_heads_decide_over_how_many_gpus(capsys):
     write_model({"num_attention_heads": 36, "num_key_value_heads": 4}, 60_000_000_000)
     rows = fitting(

@@ -25,7 +25,7 @@ from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
 from inferstack.engines.settings import sequences
-from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, start_timeout
+from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, minutes_to_read, start_timeout
 from inferstack.facts.walk import PlacedContainer, region_of, runs_of
 from inferstack.problems import SpecPath, dotted, printable
 from inferstack.problems.words import choose
@@ -296,6 +296,9 @@ def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator
     yield from (f"  {key}: {seconds}" for key in (DOWNLOAD, HEALTH_CHECK))
     if fit.concurrency_target is not None:
         yield f"  target of concurrent requests per copy: {fit.concurrency_target}"
+    least, most = minutes_to_read(asked.model.weight_bytes or 0)
+    yield f"a copy that starts or wakes up reads its weights for {least} to {most} minutes,"
+    yield "after its image and, if no instance has room, the instance have arrived"
 
 
 def _how_to_write(fit: Fit, asked: _Asked) -> str:

@@ -14,13 +14,19 @@ DOWNLOAD, HEALTH_CHECK = (
 )
 """The limits for the start of a copy. If the engine downloads the weights itself, the second is for both."""
 # From S3, from the hub, and from a disk to several GPUs; what logs show lies between 100 and 500 MB a second.
-_BYTES_A_SECOND = 100_000_000
+_BYTES_A_SECOND, _MOST_BYTES_A_SECOND = 100_000_000, 500_000_000
 _SHORTEST, _LONGEST = 600, 3600
 
 
 def seconds_to_read(weight_bytes: int) -> int:
     """How long it takes at the lowest rate, within what SageMaker can be told to wait."""
     return min(_LONGEST, -(-weight_bytes // _BYTES_A_SECOND))
+
+
+def minutes_to_read(weight_bytes: int) -> tuple[int, int]:
+    """How many minutes a copy needs for it at the highest rate and at the lowest."""
+    least, most = (-(-weight_bytes // (60 * it)) for it in (_MOST_BYTES_A_SECOND, _BYTES_A_SECOND))
+    return least, most
 
 
 def start_timeout(weight_bytes: int) -> int:
