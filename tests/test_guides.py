@@ -17,7 +17,7 @@ import pytest
 from botocore import xform_name
 from botocore.awsrequest import AWSResponse
 from support.guides import DOCS, GUIDES, lay_out, run
-from support.pages import assert_printed, code_blocks, commands, files
+from support.pages import assert_printed, code_blocks, commands
 from support.rehearsal import HAS_SERVER
 
 PAGES = (DOCS / "index.md", *GUIDES)
@@ -107,7 +107,7 @@ def _event(kind: bytes, payload: bytes) -> bytes:
 
 
 def test_the_program_of_the_guide_prints_what_a_model_streams(
-    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     """The container's bytes arrive as they are, even where a character is cut in two."""
     said = 'data: {"content": "Grüße"}\n\n'.encode()
@@ -127,7 +127,11 @@ def test_the_program_of_the_guide_prints_what_a_model_streams(
         return made
 
     monkeypatch.setattr(boto3, "client", client)
-    exec(files(DOCS / "guides" / "language-model.md")["ask.py"], {})
+    guide = DOCS / "guides" / "language-model.md"
+    lay_out(guide, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (asked,) = re.findall(r"^\$ (inferstack body .+)$", guide.read_text("utf-8"), re.MULTILINE)
+    exec(run(asked, tmp_path, {}).partition("<<'END'\n")[2].removesuffix("END\n"), {})
     assert capsysbinary.readouterr().out == said
     (request,) = requests
     assert request.url.endswith("/endpoints/assistant/invocations-response-stream")

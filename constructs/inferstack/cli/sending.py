@@ -13,7 +13,7 @@ _LARGEST = 6_291_456
 """The most bytes that a request to a real-time endpoint may have."""
 _STREAM = """\
 python3 - <<'END'
-import sys, boto3
+import boto3, pathlib, sys
 runtime = boto3.client("sagemaker-runtime"{region})
 answer = runtime.invoke_endpoint_with_response_stream(
 {arguments}
@@ -68,7 +68,7 @@ def streaming_program(spec: ModelSpec, choice: Choice, content_type: str, out: P
         "ContentType": content_type,
     }
     arguments = [f"    {name}={value!r}," for name, value in given.items() if value is not None]
-    arguments.append(f'    Body=open({str(out)!r}, "rb").read(),')
+    arguments.append(f"    Body=pathlib.Path({str(out)!r}).read_bytes(),")
     region = "" if spec.region is None else f", region_name={spec.region!r}"
     return _STREAM.format(region=region, arguments="\n".join(arguments))
 
