@@ -297,7 +297,8 @@ def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator
     if fit.concurrency_target is not None:
         yield f"  target of concurrent requests per copy: {fit.concurrency_target}"
     least, most = minutes_to_read(asked.model.weight_bytes or 0)
-    yield f"a copy that starts or wakes up reads its weights for {least} to {most} minutes,"
+    minutes = f"{most} minute{'s' * (most > 1)}" if least == most else f"{least} to {most} minutes"
+    yield f"a copy that starts or wakes up reads its weights for {minutes},"
     yield "after its image and, if no instance has room, the instance have arrived"
 
 
