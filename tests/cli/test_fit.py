@@ -1,6 +1,8 @@
 """`inferstack fit` and `inferstack describe-model`."""
 
+import gzip
 import json
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -403,6 +405,32 @@ def test_an_adapter_is_described():
     assert described(Path("small")) == {"adapter_config.json": {"r": 8}}
 
 
+@pytest.mark.parametrize("inside", ["", "./", "whole/"])
+def test_an_archive_is_described(inside):
+    source = whole_model()
+    with tarfile.open("small.tar.gz", "w:gz") as archive:
+        for it in source.iterdir():
+            archive.add(it, f"{inside}{it.name}")
+    assert main(["describe-model", "small.tar.gz"]) == 0
+    assert described(Path("small")) == EXPECTED
+
+
+@pytest.mark.parametrize("has_config", [True, False])
+def test_the_properties_of_lmi_are_copied(has_config):
+    source = whole_model() if has_config else Path("properties")
+    source.mkdir(exist_ok=True)
+    (source / "serving.properties").write_text("option.dtype=bf16\n")
+    assert main(["describe-model", str(source), "--output", "small"]) == 0
+    assert Path("small/serving.properties").read_text() == "option.dtype=bf16\n"
+    assert Path("small/config.json").exists() == has_config
+
+
+def test_a_broken_archive_is_a_message(capsys):
+    Path("a.tar.gz").write_bytes(gzip.compress(b"x" * 3000)[:40])
+    assert main(["describe-model", "a.tar.gz"]) == 1
+    assert "a.tar.gz is not a folder or an archive" in capsys.readouterr().err
+
+
 HOSTILE: dict[str, tuple[bytes, str]] = {
     "a length beyond everything": (
         tensors(8, length=2**63),
@@ -433,7 +461,7 @@ def test_a_hostile_header_is_a_message(capsys, content, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("none", "none is not a folder"),
+        ("none", "none is not a folder or an archive"),
         ("model", "model exists; choose where to write with --output DIR"),
         ("empty", "it has no config.json"),
         ("s3://", "is not the URL of a folder in S3"),

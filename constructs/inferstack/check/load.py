@@ -29,6 +29,7 @@ from inferstack.check.references import (
     token_problems,
 )
 from inferstack.check.rules.asking import rule_problems
+from inferstack.check.serving_properties import with_properties
 from inferstack.check.structure import UNKNOWN_KEY
 from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.check.triton_models import triton_problems
@@ -253,8 +254,10 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = (), model_config: Path
     """
     spec, document = loaded.spec, loaded.document
     of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
-    of_spec = (*rule_problems(spec, document), *objective_problems(spec, document))
-    of_models = model_problems(spec, document, model_config)
+    seen = with_properties(spec, document, model_config)
+    of_models = model_problems(seen, document, model_config)
+    of_rules = map(seen.located, rule_problems(seen.spec, document, seen.ask(spec)))
+    of_spec = (*of_rules, *objective_problems(spec, document))
     problems = [*of_triton, *of_spec, *of_models, *company_problems(spec, document), *beside]
     if LITERAL_PLACEHOLDER not in spec.ignored_codes:
         reported = {problem.path for problem in problems}

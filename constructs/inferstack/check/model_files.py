@@ -5,7 +5,10 @@ from pathlib import Path
 
 from inferstack.check.files_beside import file_beside
 from inferstack.check.rules.language_models.model_files import OF_MODELS, Described, DescribedAdapter
-from inferstack.engines.model_config import ADAPTER, LanguageModel, read_adapter, read_model
+from inferstack.check.rules.language_models.properties import DescribedProperties
+from inferstack.check.serving_properties import WithProperties, with_properties
+from inferstack.engines.model_config import ADAPTER, CONFIG, LanguageModel, read_adapter, read_model
+from inferstack.engines.properties import PROPERTIES
 from inferstack.facts.engines import engine_of
 from inferstack.facts.walk import PlacedContainer, bases_of_adapters, containers
 from inferstack.format.kinds import ModelSpec
@@ -15,13 +18,15 @@ from inferstack.source.document import Document
 
 
 def model_problems(
-    spec: ModelSpec, document: Document, model_config: Path | None = None
+    seen: WithProperties, document: Document, model_config: Path | None = None
 ) -> Iterator[Problem]:
     """What the rules say that compare a spec with the files of its models, unless it ignores them.
 
     ``model_config`` is for the containers of language models that name none.
     """
-    about: list[Described | DescribedAdapter] = []
+    spec = seen.spec
+    about: list[Described | DescribedAdapter | DescribedProperties] = [*seen.described]
+    yield from seen.unreadable
     for placed in containers(spec):
         try:
             about += _described(placed, document, model_config)
@@ -31,7 +36,8 @@ def model_problems(
         for it in about:
             if isinstance(it, rule.applies_to) and rule.code not in spec.ignored_codes:
                 for problem in rule.check(it):
-                    yield document.located(problem, rule.code, rule.severity)
+                    found = document.located(problem, rule.code, rule.severity)
+                    yield found if isinstance(it, DescribedProperties) else seen.located(found)
 
 
 def described_models(
@@ -42,7 +48,7 @@ def described_models(
     Raises:
         SpecError: when such a file cannot be used.
     """
-    for placed in containers(spec):
+    for placed in containers(with_properties(spec, document, model_config).spec):
         for it in _described(placed, document, model_config):
             if isinstance(it, Described):
                 yield placed, it.model
@@ -54,12 +60,12 @@ def _described(
     named = placed.container.model_config
     if named is None:
         if model_config is not None and not placed.is_of_adapter and engine_of(placed) is not None:
-            yield Described(placed, read_model(model_config))
+            yield from _model_in(placed, model_config)
         return
     at = (*placed.path, "model_config")
     path = file_beside(named, document, at, UNREADABLE_MODEL)
     if not placed.is_of_adapter:
-        yield Described(placed, read_model(path))
+        yield from _model_in(placed, path)
         return
     adapter = read_adapter(path)
     if adapter is None:
@@ -69,3 +75,16 @@ def _described(
     for it in containers(placed.spec):
         if it.run is not None and it.run.name == base:
             yield DescribedAdapter(placed, adapter, it)
+
+
+def _model_in(placed: PlacedContainer, path: Path) -> Iterator[Described]:
+    # LMI may get the model from elsewhere, and only its properties from the folder.
+    if not _has(path, PROPERTIES) or _has(path, CONFIG):
+        yield Described(placed, read_model(path))
+
+
+def _has(folder: Path, name: str) -> bool:
+    try:
+        return (folder / name).exists()
+    except (OSError, ValueError):
+        return False

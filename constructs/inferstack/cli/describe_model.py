@@ -1,17 +1,21 @@
 """``inferstack describe-model``: the small files that describe a model, for `model_config`."""
 
 import argparse
+import lzma
+import tarfile
+import zlib
 from pathlib import Path
 
 from inferstack.cli.terminal import Refusal, tell
-from inferstack.engines.describing import CannotDescribeError, LocalFolder, ModelFolder, described
+from inferstack.engines.describing import CannotDescribeError, LocalArchive, LocalFolder, described
 from inferstack.problems import printable
 from inferstack.texts.s3_urls import s3_url
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
-    parser.add_argument("source", metavar="DIR", help="the folder of a model's files, here or as s3://…")
+    where = "the folder of a model's files, here or as s3://…, or its archive here"
+    parser.add_argument("source", metavar="DIR", help=where)
     parser.add_argument(
         "--output",
         type=Path,
@@ -22,11 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write a model's config.json, the size of its weights and what its tokenizer says of its context into a
-    small folder, for `model_config` in a spec. The weights are not read.
+    small folder, for `model_config` in a spec, with LMI's serving.properties. The weights are not read.
     """
     source: str = options.source
     files = _files_of(source)
-    target = Path(source.rstrip("/").rpartition("/")[2]) if options.output is None else options.output
+    name = source.rstrip("/").rpartition("/")[2]
+    target = Path(name.partition(".tar")[0]) if options.output is None else options.output
     if options.output is None and (not target.name or target.exists()):
         raise Refusal(f"{target.as_posix()} exists; choose where to write with --output DIR")
     target.mkdir(parents=True, exist_ok=True)
@@ -40,20 +45,21 @@ def run(options: argparse.Namespace) -> int:
 
 def _files_of(source: str) -> dict[str, str]:
     try:
-        return _in_s3(source) if source.startswith("s3:") else described(_here(source))
+        return _in_s3(source) if source.startswith("s3:") else _here(source)
     except CannotDescribeError as error:
         raise Refusal(f"{source}: {error}") from None
 
 
-def _here(source: str) -> ModelFolder:
+def _here(source: str) -> dict[str, str]:
     path = Path(source)
     try:
-        is_folder = path.is_dir()
-    except (OSError, ValueError):
-        is_folder = False
-    if not is_folder:
-        raise Refusal(f"{source} is not a folder; name that of a model's files, or its s3:// URL")
-    return LocalFolder(path)
+        if path.is_dir():
+            return described(LocalFolder(path))
+        with tarfile.open(path) as archive:
+            return described(LocalArchive(archive))
+    except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError):
+        message = f"{source} is not a folder or an archive; name that of a model's files, or its s3:// URL"
+        raise Refusal(message) from None
 
 
 def _in_s3(source: str) -> dict[str, str]:

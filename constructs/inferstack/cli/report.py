@@ -20,6 +20,7 @@ from inferstack.check.every_code import every_code
 from inferstack.cli import escaping
 from inferstack.cli.escaping import code, json_text, workflow_data, workflow_property
 from inferstack.cli.terminal import painted
+from inferstack.engines.properties import PROPERTIES
 from inferstack.problems import Problem, Severity
 from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, UNCLEAR
 from inferstack.source.spec_file import LOCK_SUFFIX, is_project_file, relative_to_cwd
@@ -69,7 +70,7 @@ def summary(problems: Sequence[Problem], files: int) -> str:
 def _is_beside(problem: Problem) -> bool:
     if problem.code in _BESIDE_SPECS or is_project_file(Path(problem.file)):
         return True
-    of_model = PurePath(problem.file).name == CONFIG_FILE
+    of_model = PurePath(problem.file).name in (CONFIG_FILE, PROPERTIES)
     return of_model or (problem.file.endswith(LOCK_SUFFIX) and problem.code != NO_SPEC)
 
 

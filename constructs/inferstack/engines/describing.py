@@ -5,11 +5,13 @@ length of a JSON object, then the object. https://huggingface.co/docs/safetensor
 """
 
 import json
+import tarfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from inferstack.engines.model_config import ADAPTER, CONFIG, INDEX, QUANTIZATION, TOKENIZER
+from inferstack.engines.properties import PROPERTIES
 from inferstack.source.other_files import MOST_BYTES
 
 _SUFFIX = ".safetensors"
@@ -38,6 +40,31 @@ class ModelFolder(Protocol):
         ...
 
 
+class LocalArchive:
+    """A `tar`, compressed or not, of this machine; if all is in one folder, that folder."""
+
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        found = {PurePosixPath(it.name): it for it in archive if it.isfile()}
+        tops = {it.parts[0] for it in found if len(it.parts) > 1}
+        inside = tops.pop() if len(tops) == 1 and all(len(it.parts) > 1 for it in found) else ""
+        self._members = {
+            it.name: member for it, member in found.items() if it.parent == PurePosixPath(inside)
+        }
+
+    def sizes(self) -> Mapping[str, int]:
+        """The bytes of each file directly in it."""
+        return {name: it.size for name, it in sorted(self._members.items())}
+
+    def read(self, name: str, start: int, length: int) -> bytes:
+        """A part of a file; shorter at its end."""
+        file = self._archive.extractfile(self._members[name])
+        if file is None:
+            raise CannotDescribeError(f"{name} is not a file")
+        file.seek(start)
+        return file.read(length)
+
+
 class LocalFolder:
     """A folder of this machine."""
 
@@ -64,9 +91,12 @@ def described(folder: ModelFolder) -> dict[str, str]:
     sizes = folder.sizes()
     if ADAPTER in sizes and CONFIG not in sizes:
         return {ADAPTER: _written(_object(folder, sizes, ADAPTER))}
+    copied = {PROPERTIES: _text(folder, sizes, PROPERTIES)} if PROPERTIES in sizes else {}
+    if CONFIG not in sizes and copied:
+        return copied
     if CONFIG not in sizes:
         raise CannotDescribeError(f"it has no {CONFIG}; name the folder of a model's files")
-    files = {CONFIG: _written(_object(folder, sizes, CONFIG))}
+    files = {**copied, CONFIG: _written(_object(folder, sizes, CONFIG))}
     if QUANTIZATION in sizes:
         files[QUANTIZATION] = _written(_object(folder, sizes, QUANTIZATION))
     total = _total_size(folder, sizes)
@@ -83,9 +113,20 @@ def _written(content: Mapping[str, Any]) -> str:
 
 
 def _object(folder: ModelFolder, sizes: Mapping[str, int], name: str) -> dict[str, Any]:
+    return _parsed(_content(folder, sizes, name), name)
+
+
+def _content(folder: ModelFolder, sizes: Mapping[str, int], name: str) -> bytes:
     if sizes[name] > MOST_BYTES:
         raise CannotDescribeError(f"{name} is larger than 16 MiB; it is not a model's {name}")
-    return _parsed(folder.read(name, 0, sizes[name]), name)
+    return folder.read(name, 0, sizes[name])
+
+
+def _text(folder: ModelFolder, sizes: Mapping[str, int], name: str) -> str:
+    try:
+        return _content(folder, sizes, name).decode("utf-8")
+    except UnicodeError:
+        raise CannotDescribeError(f"{name} is not UTF-8 text; save it as UTF-8") from None
 
 
 def _parsed(content: bytes, what: str) -> dict[str, Any]:

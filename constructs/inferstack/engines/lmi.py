@@ -55,15 +55,15 @@ _UNCHECKED = (
     *("draft_model_tp_size", "enable_kv_cache_reuse", "enable_saturate_infinity"),
     *("enable_stateful_sessions", "enable_trt_overlap", "engine", "entrypoint", "env"),
     *("gpt_model_version", "group_query_attention", "input_formatter", "is_peft_model"),
-    *("job_queue_size", "kv_cache_free_gpu_mem_fraction", "kwargs", "lmcache_config_file"),
-    *("load_in_4bit", "load_in_8bit", "load_on_devices", "long_lora_scaling_factors"),
-    *("low_cpu_mem_usage", "max_draft_len", "max_idle_time", "max_input_len", "max_num_tokens"),
+    *("kv_cache_free_gpu_mem_fraction", "kwargs", "lmcache_config_file"),
+    *("load_in_4bit", "load_in_8bit", "long_lora_scaling_factors"),
+    *("low_cpu_mem_usage", "max_draft_len", "max_input_len", "max_num_tokens"),
     *("max_output_len", "max_seq_len", "maxworkers", "minworkers", "max_workers", "min_workers"),
     *("model_dir", "model_id", "model_loading_timeout", "model_name", "modelname"),
     *("multi_block_mode", "n_positions", "output_formatter", "parallel_loading"),
     *("partition_schema", "predict_timeout", "pythonexecutable", "python_executable", "q_format"),
     *("quantization", "quantize", "reasoning_parser", "record_acceptance_rate"),
-    *("required_memory_mb", "reserved_memory_mb", "retry_threshold", "revision", "rotary_base"),
+    *("retry_threshold", "revision", "rotary_base"),
     *("rotary_dim", "rotary_scaling_factor", "rotary_scaling_type", "s3url"),
     *("save_mp_checkpoint_path", "sessions_expiration", "sessions_path", "smoothquant_alpha"),
     *("speculative_draft_model", "speculative_length", "stop_sequence", "task", "tokenizer"),
@@ -72,6 +72,11 @@ _UNCHECKED = (
 )
 LMI_OPTIONS: Mapping[str, EngineOption] = {**dict.fromkeys(sorted(_UNCHECKED), _TEXT), **_READ}
 """Every option that LMI reads itself; those of vLLM are passed on."""
+
+OF_SERVER = frozenset(
+    {"job_queue_size", "load_on_devices", "max_batch_delay", "max_idle_time", "reserved_memory_mb"}
+)
+"""What LMI's server reads as its own, and not as an option of the engine: `SERVING_JOB_QUEUE_SIZE`."""
 
 CALLED: Mapping[str, str] = {
     "max_num_seqs": "max_rolling_batch_size",

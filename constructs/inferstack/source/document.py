@@ -159,6 +159,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def located(self, problem: Problem, code: str, severity: Severity) -> Problem:
         """What a rule has found, with the rule's code and severity, at its place in the file."""
+        if isinstance(problem.place, FilePlace):
+            return msgspec.structs.replace(problem, code=code, severity=severity)
         path = self.written_as.get(problem.path, problem.path)
         about = (*path, problem.lacks) if problem.lacks else path
         at = self.place(about, key=True) if problem.of_key else self.where_to_mend(about)

@@ -145,17 +145,20 @@ def _switches_off(it: Judged) -> bool:
     return it.running.name == "lmi" and number.isdigit() and int(number) >= 27
 
 
+_ON = {"vllm": {"", "true"}, "lmi": {"true", *_YES}}
+"""With which words a flag is on, of the engines that call tools."""
+
+
 @warning("IS348", "https://docs.vllm.ai/en/latest/features/tool_calling/")
 def tools_are_called_with_a_parser(spec: ModelSpec) -> Iterator[Problem]:
     """Automatic tool choice should come with the parser of the model's calls.
 
-    vLLM does not start without it.
+    Neither vLLM nor LMI starts without it.
     """
     for it, options in known(spec):
-        choice = (
-            setting(it.placed, "enable_auto_tool_choice") if family_of(it.running.name) == "vllm" else None
-        )
-        is_on = choice is not None and choice.value.strip().lower() in ("", "true")
+        words = _ON.get(family_of(it.running.name))
+        choice = None if words is None else setting(it.placed, "enable_auto_tool_choice")
+        is_on = choice is not None and words is not None and choice.value.strip().lower() in words
         if choice is not None and is_on and setting(it.placed, "tool_call_parser") is None:
             such = options.options("tool-call-parser")
             message = f"{it.title} needs to know how the model writes calls, and does not start without"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, judged, known
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.lmi import CALLED, LMI_OPTIONS
+from inferstack.engines.lmi import CALLED, LMI_OPTIONS, OF_SERVER
 from inferstack.engines.settings import name_of, option_called, settings
 from inferstack.engines.tables import KnownOptions, every_name, numbers, versions_with
 from inferstack.format.kinds import ModelSpec
@@ -76,7 +76,10 @@ def _not_lmis(it: Judged, options: KnownOptions, variable: str, option: str) -> 
         return
     flag = option.replace("_", "-")
     found = options.options(flag)
-    if found and all(one.server for one in found):
+    if option in OF_SERVER:
+        message = f"{it.title} does not read {variable[:60]}, which is its server's"
+        yield Problem(it.path(variable), message, f"write `SERVING_{option.upper()}`", of_key=True)
+    elif found and all(one.server for one in found):
         message = (
             f"{it.title} drops {variable[:60]}: it is an option of vLLM's HTTP server, which LMI replaces"
         )
