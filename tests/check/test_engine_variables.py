@@ -8,7 +8,7 @@ from inferstack.check.load import parse_spec
 from inferstack.check.rules import RULES
 from inferstack.problems import Problem, Severity
 
-CODES = ("IS340", "IS341", "IS342", "IS343", "IS344", "IS345", "IS346", "IS347")
+CODES = (*(f"IS34{number}" for number in range(9)), "IS387", "IS388")
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
 VLLM_15, VLLM_20, VLLM_23, VLLM_26, VLLM_27, VLLM_30 = (
@@ -134,6 +134,41 @@ MISTAKES = {
     "TGI, letters swapped": (TGI_3, {"MAX_INPUT_LENGHT": "1024"}, "IS340", "`MAX_INPUT_LENGTH`"),
     "TGI, no s": (TGI_3, {"MAX_TOTAL_TOKEN": "2048"}, "IS340", "`MAX_TOTAL_TOKENS`"),
     "TEI, a letter": (TEI, {"MAX_BATCH_TOKEN": "16384"}, "IS340", "`MAX_BATCH_TOKENS`"),
+    # ------------------------------------------------------------ from threads about other versions
+    "vllm#18538": (VLLM_27, {"SM_VLLM_ENABLE_REASONING": "true"}, "IS340", "write `SM_VLLM_REASONING_PARSER`"),
+    "sglang#4116": (SGLANG_12, {"SM_SGLANG_ENABLE_REASONING": "true"}, "IS340", "`SM_SGLANG_REASONING_PARSER`"),
+    "vllm#13669": (VLLM_27, {"SM_VLLM_LORA_PATH": "/opt/ml/model/a"}, "IS340", "write `SM_VLLM_LORA_MODULES`"),
+    "decoding of old": (VLLM_23, {"SM_VLLM_GUIDED_DECODING_BACKEND": "outlines"}, "IS340", "STRUCTURED_OUTPUTS_CONFIG`"),
+    "a task": (VLLM_27, {"SM_VLLM_TASK": "embed"}, "IS340", "write `SM_VLLM_RUNNER`"),
+    "longer by rope": (VLLM_30, {"SM_VLLM_ROPE_SCALING": "{}"}, "IS340", "write `SM_VLLM_HF_OVERRIDES`"),
+    "a model that speculates": (VLLM_27, {"SM_VLLM_SPECULATIVE_MODEL": "a/b"}, "IS340", "write `SM_VLLM_SPECULATIVE_CONFIG`"),
+    "as a command line": (VLLM_27, {"SM_VLLM_ADDITIONAL_ARGS": "--dtype auto"}, "IS340", "SM_VLLM_ADDITIONAL_ARGS"),
+    "there and gone and there": (VLLM_27, {"SM_VLLM_DISABLE_LOG_REQUESTS": "true"}, "IS341", "0.13 to 0.16 and 0.33 have"),
+    "hub-docs#1409": (TGI_3, {"HF_MODEL_QUANTIZE": "true"}, "IS342", "bitsandbytes"),
+    "images, as before JSON, in LMI": (LMI_28, {"OPTION_LIMIT_MM_PER_PROMPT": "image=2"}, "IS342", "JSON"),
+    "YAML for JSON": (VLLM_27, {"SM_VLLM_COMPILATION_CONFIG": "{cudagraph_mode: PIECEWISE}"}, "IS342", "a JSON object"),
+    "8 bits in LMI of old": (LMI_28, {"OPTION_QUANTIZE": "bitsandbytes8"}, "IS342", "`bitsandbytes`"),
+    "SGLang's cache": (SGLANG_12, {"SM_SGLANG_KV_CACHE_DTYPE": "fp8"}, "IS342", "`fp8_e4m3`"),
+    "a capital, in Rust": (TEI, {"AUTO_TRUNCATE": "True"}, "IS342", "`true` or `false`"),
+    "a name without a part": (LMI_28, {"OPTION_MAX_ROLLING_BATCH": "32"}, "IS340", "`OPTION_MAX_ROLLING_BATCH_SIZE`"),
+    "a slip of what LMI refuses": (LMI_28, {"OPTION_MAX_NUM_SEQ": "64"}, "IS340", "`OPTION_MAX_ROLLING_BATCH_SIZE`"),
+    "of LMI's server": (LMI_28, {"OPTION_JOB_QUEUE_SIZE": "50"}, "IS340", "write `SERVING_JOB_QUEUE_SIZE`"),
+    "tools in LMI": (LMI_28, {"OPTION_ENABLE_AUTO_TOOL_CHOICE": "true"}, "IS348", "add `OPTION_TOOL_CALL_PARSER`"),
+    "verl's batches": (
+        VLLM_27,
+        {"SM_VLLM_MAX_NUM_BATCHED_TOKENS": "448", "SM_VLLM_MAX_NUM_SEQS": "1024"},
+        *("IS387", "write 1024 or more"),
+    ),
+    "in LMI, by its own names": (
+        LMI_28,
+        {"OPTION_MAX_ROLLING_BATCH_PREFILL_TOKENS": "32", "OPTION_MAX_ROLLING_BATCH_SIZE": "64"},
+        *("IS387", "write 64 or more"),
+    ),
+    # ------------------------------------------------------------ no prefix
+    "llm_model_hub": (VLLM_27, {"MAX_MODEL_LEN": "8192"}, "IS388", "write `SM_VLLM_MAX_MODEL_LEN`"),
+    "llm_model_hub, SGLang": (SGLANG_12, {"TENSOR_PARALLEL_SIZE": "4"}, "IS388", "`SM_SGLANG_TENSOR_PARALLEL_SIZE`"),
+    "SGLang's own word": (SGLANG_12, {"CONTEXT_LENGTH": "8192"}, "IS388", "write `SM_SGLANG_CONTEXT_LENGTH`"),
+    "in LMI, no prefix": (LMI_28, {"GPU_MEMORY_UTILIZATION": "0.9"}, "IS388", "write `OPTION_GPU_MEMORY_UTILIZATION`"),
     # ------------------------------------------------------------ set twice
     "by two names": (SGLANG_12, {"SM_SGLANG_TP": "2", "SM_SGLANG_TP_SIZE": "4"}, "IS347", "different values"),
     "by an alias": (LMI_28, {"SM_NUM_GPUS": "2", "OPTION_TENSOR_PARALLEL_DEGREE": "4"}, "IS347", "keep one"),
@@ -156,7 +191,7 @@ RIGHT = {
     "a beginning that is clear": (VLLM_27, {"SM_VLLM_TENSOR_PARALLEL_SIZ": "4"}),
     "the context of the model": (VLLM_27, {"SM_VLLM_MAX_MODEL_LEN": "auto"}),
     "a negative number": (VLLM_27, {"SM_VLLM_MAX_MODEL_LEN": "-1"}),
-    "a bare flag": (VLLM_15, {"SM_VLLM_ENABLE_AUTO_TOOL_CHOICE": ""}),
+    "a bare flag": (VLLM_15, {"SM_VLLM_ENFORCE_EAGER": ""}),
     "capitals": (VLLM_27, {"SM_VLLM_ENABLE_LORA": "TRUE"}),
     "a flag that is off anyway": (VLLM_27, {"SM_VLLM_ENFORCE_EAGER": "false"}),
     "what an older image does with true is in doubt": (VLLM_15, {"SM_VLLM_ENABLE_LORA": "true"}),
@@ -217,6 +252,61 @@ RIGHT = {
     "TGI, the old name": (TGI_1, {"MAX_INPUT_LENGTH": "1024", "QUANTIZE": "gptq"}),
     "TEI": (TEI, {"HF_MODEL_ID": "BAAI/bge-m3", "POOLING": "cls", "MAX_BATCH_TOKENS": "16384", "DTYPE": "float16"}),
     "llama.cpp": (LLAMA_CPP, {"SM_LLAMA_CPP_N_GPU_LAYERS": "99", "SM_LLAMA_CPP_MODEL": "/opt/ml/model/a.gguf"}),
+    # ------------------------------------------------------------ of public definitions
+    "a recipe of SageMaker's own tuning": (
+        f"{AWS}/djl-inference:0.36.0-lmi20.0.0-cu128",
+        {
+            **{"OPTION_ASYNC_MODE": "true", "OPTION_ENTRYPOINT": "djl_python.lmi_vllm.vllm_async_service"},
+            **{"OPTION_MAX_ROLLING_BATCH_SIZE": "4", "OPTION_ROLLING_BATCH": "disable"},
+            **{"OPTION_TENSOR_PARALLEL_DEGREE": "1", "SAGEMAKER_ENABLE_LOAD_AWARE": "1"},
+        },
+    ),
+    "an agent on LMI": (
+        LMI_28,
+        {
+            **{"OPTION_ROLLING_BATCH": "vllm", "OPTION_ENABLE_AUTO_TOOL_CHOICE": "true", "OPTION_DTYPE": "fp16"},
+            **{"OPTION_TOOL_CALL_PARSER": "llama3_json", "OPTION_MAX_MODEL_LEN": "8192"},
+        },
+    ),
+    "LMI's server": (LMI_28, {"SERVING_MIN_WORKERS": "1", "SERVING_LOAD_MODELS": "test::Python=/opt/ml/model"}),
+    "a model by vLLM's name in LMI": (LMI_28, {"OPTION_MODEL": "openai/gpt-oss-20b", "OPTION_ASYNC_SCHEDULING": "true"}),
+    "off, in Python's word": (LMI_28, {"OPTION_ENABLE_PREFIX_CACHING": "False", "OPTION_KV_CACHE_DTYPE": "fp8"}),
+    "Mistral's formats": (
+        VLLM_27,
+        {
+            **{"SM_VLLM_TOKENIZER_MODE": "mistral", "SM_VLLM_LOAD_FORMAT": "mistral"},
+            **{"SM_VLLM_CONFIG_FORMAT": "mistral", "SM_VLLM_TOOL_CALL_PARSER": "mistral"},
+        },
+    ),
+    "EmbeddingGemma": (VLLM_27, {"SM_VLLM_RUNNER": "pooling", "SM_VLLM_MAX_MODEL_LEN": "2048"}),
+    "DeepSeek V4": (
+        VLLM_27,
+        {
+            **{"SM_VLLM_TOOL_CALL_PARSER": "deepseek_v4", "SM_VLLM_BLOCK_SIZE": "256"},
+            **{"SM_VLLM_NO_ENABLE_FLASHINFER_AUTOTUNE": "true", "SM_VLLM_ENABLE_EXPERT_PARALLEL": "true"},
+        },
+    ),
+    "a file of options": (VLLM_27, {"SM_VLLM_CONFIG": "/opt/ml/model/vllm.yaml"}),
+    "a beginning that AWS uses": (SGLANG_19, {"SM_SGLANG_SPECULATIVE_ALGO": "EAGLE"}),
+    "GLM on SGLang": (SGLANG_19, {"SM_SGLANG_FP8_GEMM_BACKEND": "triton", "SM_SGLANG_CUDA_GRAPH_MAX_BS": "32"}),
+    "terraform-aws-llm-sagemaker": (
+        TGI_3,
+        {"MAX_INPUT_TOKENS": "4000", "MAX_TOTAL_TOKENS": "4096", "MESSAGES_API_ENABLED": "true"},
+    ),
+    "TGI's other variables": (TGI_3, {"USE_PREFIX_CACHING": "0", "ATTENTION": "flashdecoding"}),
+    "what other programs read": (
+        VLLM_27,
+        {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "MODEL_NAME": "x", "MAX_LENGTH": "5", "SEED": "1"},
+    ),
+    "files of the hub on llama.cpp": (LLAMA_CPP, {"SM_LLAMA_CPP_HF_REPO": "Qwen/Qwen2.5-3B-Instruct-GGUF"}),
+    "as many tokens as sequences": (VLLM_27, {"SM_VLLM_MAX_NUM_BATCHED_TOKENS": "64", "SM_VLLM_MAX_NUM_SEQS": "64"}),
+    "whole prompts in a step": (
+        VLLM_27,
+        {
+            **{"SM_VLLM_MAX_NUM_BATCHED_TOKENS": "8192", "SM_VLLM_MAX_MODEL_LEN": "8192"},
+            "SM_VLLM_NO_ENABLE_CHUNKED_PREFILL": "true",
+        },
+    ),
     "an image of one's own": (f"{OWN}/vllm:0.27.1", {"SM_VLLM_FOO": "1", "OPTION_BAR": "2", "VLLM_X": "3"}),
     "an older LMI than the tables": (f"{AWS}/djl-inference:0.32.0-lmi14.0.0-cu126", {"OPTION_FOO": "1"}),
     "another framework": ({"framework": "triton", "version": "25.04"}, {"SM_VLLM_FOO": "1", "OPTION_X": "1"}),
@@ -242,8 +332,8 @@ def test_what_is_right_is_not(case: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(MISTAKES) >= 60
-    assert len(RIGHT) >= 40
+    assert len(MISTAKES) >= 110
+    assert len(RIGHT) >= 60
 
 
 def test_all_are_warnings_that_name_what_was_looked_at() -> None:

@@ -112,7 +112,7 @@ ENGINES: Mapping[str, Engine] = {
             "MAX_BATCH_SIZE": "OPTION_MAX_ROLLING_BATCH_SIZE",
             "CUDA_MEMORY_FRACTION": "OPTION_GPU_MEMORY_UTILIZATION",
         },
-        model=("OPTION_MODEL_ID", "HF_MODEL_ID"),
+        model=("OPTION_MODEL_ID", "HF_MODEL_ID", "OPTION_MODEL"),
     ),
     "tgi": Engine(
         "TGI",
@@ -133,7 +133,10 @@ ENGINES: Mapping[str, Engine] = {
         "SM_LLAMA_CPP_",
         None,
         unlisted=frozenset({"SM_LLAMA_CPP_MODEL", "SM_LLAMA_CPP_MODEL_DIR", "SM_LLAMA_CPP_PORT"}),
-        model=("SM_LLAMA_CPP_MODEL",),
+        model=(
+            *("SM_LLAMA_CPP_MODEL", "SM_LLAMA_CPP_HF_REPO", "SM_LLAMA_CPP_MODEL_URL"),
+            *("SM_LLAMA_CPP_MODELS_DIR", "SM_LLAMA_CPP_MODELS_PRESET"),
+        ),
     ),
 }
 """By the name that :func:`inferstack.facts.engines.engine_of` gives."""

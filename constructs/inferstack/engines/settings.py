@@ -92,6 +92,22 @@ _SAME = {
 """Options with two names, and the one that is used here."""
 
 
+FORMER: Mapping[str, str] = {
+    "disable_log_requests": "no_enable_log_requests",
+    "enable_reasoning": "reasoning_parser",
+    "guided_decoding_backend": "structured_outputs_config",
+    "lora_path": "lora_modules",
+    "model_id": "model",
+    "model_path": "model",
+    "num_speculative_tokens": "speculative_config",
+    "rope_scaling": "hf_overrides",
+    "rope_theta": "hf_overrides",
+    "speculative_model": "speculative_config",
+    "task": "runner",
+}
+"""What an option was called, or is called elsewhere, and vLLM's option that does it today."""
+
+
 def settings(placed: PlacedContainer) -> tuple[Setting, ...]:
     """What the variables of a container set; nothing if its engine is not known."""
     running = engine_of(placed)

@@ -113,6 +113,11 @@ def versions_with(engine: str, name: str) -> tuple[str, ...]:
     return tuple(version for at, version in versions if _of_name(_options_at(engine, at), name) is not None)
 
 
+def every_version(engine: str) -> tuple[str, ...]:
+    """The versions of the table, the oldest first."""
+    return tuple(_table(engine)["versions"])
+
+
 def newest(engine: str) -> str:
     """The newest version of the table."""
     return str(_table(engine)["versions"][-1])

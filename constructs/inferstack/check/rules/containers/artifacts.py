@@ -208,14 +208,24 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
     Your own image may include its model. Where there are many, IS300 asks for their prefix.
     """
     for placed in containers(spec):
-        container = placed.container
-        if placed.takes_prefix or not isinstance(container.image, FrameworkImage) or has_files(container):
+        image, names = placed.image, _variables_of_model(placed)
+        title = image.framework if isinstance(image, FrameworkImage) else _title_of_engine(placed)
+        if placed.takes_prefix or title is None or has_files(placed.container):
             continue
-        names = _variables_of_model(placed)
-        if names.isdisjoint(placed.environment):
-            message = f"the {container.image.framework} container has no model"
-            variable = f", or {sorted(names)[0]} to `environment`" if names else ""
+        said = [placed.environment[it] for it in names if it in placed.environment]
+        if all(it.startswith(_FOLDER) for it in said):
+            message = f"the {title} container has no model" + (" files, but is to load them" if said else "")
+            variable = f", or {sorted(names)[0]} to `environment`" if names and not said else ""
             yield Problem(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)
+
+
+_FOLDER = "/opt/ml/model"
+
+
+def _title_of_engine(placed: PlacedContainer) -> str | None:
+    running = engine_of(placed)
+    engine = None if running is None else ENGINES.get(running.name)
+    return None if engine is None else engine.title
 
 
 def _variables_of_model(placed: PlacedContainer) -> frozenset[str]:

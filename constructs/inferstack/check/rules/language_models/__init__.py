@@ -3,6 +3,7 @@
 from inferstack.check.rules.language_models import (
     engine_metrics,
     gpus,
+    properties,
     signals,
     starting,
     values,
@@ -10,4 +11,4 @@ from inferstack.check.rules.language_models import (
     weights,
 )
 
-__all__ = ["engine_metrics", "gpus", "signals", "starting", "values", "variables", "weights"]
+__all__ = ["engine_metrics", "gpus", "properties", "signals", "starting", "values", "variables", "weights"]

@@ -1,5 +1,6 @@
 """The values of variables that set options of an engine: does it accept them, what does it make of them?"""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from inferstack.check.rules.base import warning
@@ -7,7 +8,7 @@ from inferstack.check.rules.language_models.judged import Judged, judged, known
 from inferstack.engines.arguments import words_after
 from inferstack.engines.engine import is_supervised
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
-from inferstack.engines.settings import family_of, setting, variable_for
+from inferstack.engines.settings import Setting, family_of, setting, settings, variable_for
 from inferstack.engines.tables import KnownOptions, numbers
 from inferstack.engines.values import NO_VALUE
 from inferstack.format.kinds import ModelSpec
@@ -168,20 +169,50 @@ def tools_are_called_with_a_parser(spec: ModelSpec) -> Iterator[Problem]:
 
 @warning("IS349", "user reports")
 def input_leaves_room_for_an_answer(spec: ModelSpec) -> Iterator[Problem]:
-    """In TGI, the longest input should be shorter than input and answer together.
+    """In TGI, the longest input should be shorter than input and answer together, and that fit into a batch.
 
     Otherwise its launcher exits.
     """
     for it in judged(spec):
-        values = {name: it.environment.get(name, "") for name in (*_INPUTS, _IN_ALL)}
-        said = [name for name in _INPUTS if values[name].isascii() and values[name].isdecimal()]
-        if it.running.name != "tgi" or not said or not values[_IN_ALL].isdecimal():
+        said = {
+            name: int(value) for name, value in it.environment.items() if re.fullmatch("[0-9]{1,9}", value)
+        }
+        together, batch = said.get("MAX_TOTAL_TOKENS"), said.get("MAX_BATCH_TOTAL_TOKENS")
+        if it.running.name != "tgi" or together is None:
             continue
-        if int(values[said[0]]) >= int(values[_IN_ALL]):
-            message = (
-                f"`{said[0]}` is {values[said[0]]}, and with the answer it may be {values[_IN_ALL]} tokens"
-            )
-            yield Problem(it.path(said[0]), message, f"write less than `{_IN_ALL}`")
+        name = next((name for name in ("MAX_INPUT_TOKENS", "MAX_INPUT_LENGTH") if name in said), None)
+        if name is not None and said[name] >= together:
+            message = f"`{name}` is {said[name]}, and with the answer it may be {together} tokens"
+            yield Problem(it.path(name), message, "write less than `MAX_TOTAL_TOKENS`")
+        if batch is not None and batch < together:
+            message = f"a batch may have {batch} tokens, but one request {together}"
+            fix = "write `MAX_TOTAL_TOKENS` or more"
+            yield Problem(it.path("MAX_BATCH_TOTAL_TOKENS"), message, fix)
 
 
-_INPUTS, _IN_ALL = ("MAX_INPUT_TOKENS", "MAX_INPUT_LENGTH"), "MAX_TOTAL_TOKENS"
+@warning("IS387", _VLLM)
+def batches_hold_the_sequences(spec: ModelSpec) -> Iterator[Problem]:
+    """In vLLM, a step should take as many tokens as there are sequences.
+
+    vLLM does not start with fewer, nor with fewer than the longest prompt has if prompts are not cut.
+    """
+    for it, _ in known(spec):
+        tokens = _number(it, "max_num_batched_tokens") if family_of(it.running.name) in _ON else None
+        for what in ("max_num_seqs", *(("max_model_len",) if _keeps_prompts_whole(it) else ())):
+            least = _number(it, what)
+            if tokens is not None and least is not None and tokens[1] < least[1]:
+                message = (
+                    f"a step of {it.title} takes {tokens[1]} tokens, but `{least[0].name}` is {least[1]}"
+                )
+                yield Problem(
+                    tokens[0].path, message, f"write {least[1]} or more, or lower `{least[0].name}`"
+                )
+
+
+def _number(it: Judged, what: str) -> tuple[Setting, int] | None:
+    said = setting(it.placed, what)
+    return (said, int(said.value)) if said is not None and re.fullmatch("[0-9]{1,9}", said.value) else None
+
+
+def _keeps_prompts_whole(it: Judged) -> bool:
+    return any(one.option == "no-enable-chunked-prefill" for one in settings(it.placed))

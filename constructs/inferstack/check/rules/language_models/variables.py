@@ -7,8 +7,8 @@ from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, judged, known
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS, OF_SERVER
-from inferstack.engines.settings import name_of, option_called, settings
-from inferstack.engines.tables import KnownOptions, every_name, numbers, versions_with
+from inferstack.engines.settings import FORMER, NAMES, name_of, option_called, settings
+from inferstack.engines.tables import KnownOptions, every_name, every_version, numbers, versions_with
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 from inferstack.problems.words import by_length, listed, nearest, slip_of, slips_among
@@ -66,8 +66,13 @@ def _meant(it: Judged, options: KnownOptions, option: str) -> str:
     name = None if what is None else name_of(it.running.name, what)
     if name is not None:
         return f"write `{it.engine.variable(name)}`, its name for that"
+    today = FORMER.get(option.replace("-", "_"))
+    today = None if today is None else today.replace("_", "-")
+    if today is not None and options.options(today):
+        return f"write `{it.engine.variable(today)}`, which does that today"
     own = LMI_OPTIONS if it.running.name == "lmi" else ()
     similar = nearest(option, [*own, *options.names()])
+    similar = CALLED.get(str(similar).replace("-", "_"), similar) if own else similar
     return "" if similar is None else f"did you mean `{it.engine.variable(similar)}`?"
 
 
@@ -135,19 +140,50 @@ def options_are_of_this_version(spec: ModelSpec) -> Iterator[Problem]:
             )
             versions = () if is_own or options.meant_by(name) else versions_with(str(it.engine.table), name)
             if versions:
-                message = f"{it.title} has no option like {variable[:60]}, {_when(versions)}"
+                message = f"{it.title} has no option like {variable[:60]}, {_when(it, versions)}"
                 yield Problem(it.path(variable), message, _instead(it, options, versions), of_key=True)
 
 
-def _when(versions: Sequence[str]) -> str:
+def _when(it: Judged, versions: Sequence[str]) -> str:
     """Which versions have what this one does not."""
-    return f"which {versions[0]} has" if len(versions) == 1 else f"which {versions[0]} to {versions[-1]} have"
+    table = every_version(str(it.engine.table))
+    spans: list[list[str]] = []
+    for version in versions:
+        if spans and table.index(version) == table.index(spans[-1][-1]) + 1:
+            spans[-1].append(version)
+        else:
+            spans.append([version])
+    said = [span[0] if len(span) == 1 else f"{span[0]} to {span[-1]}" for span in spans]
+    return f"which {' and '.join(said)} {'has' if len(versions) == 1 else 'have'}"
 
 
 def _instead(it: Judged, options: KnownOptions, versions: Sequence[str]) -> str:
     if numbers(versions[0]) < numbers(options.looked_at[0]):
         return "remove it"
     return f"remove it, or choose an image with {ENGINES[str(it.engine.table)].title} {versions[0]} or newer"
+
+
+@warning("IS388", _DLC)
+def variables_have_the_prefix(spec: ModelSpec) -> Iterator[Problem]:
+    """A variable that is called like an option should begin with the engine's prefix.
+
+    The container does not look at any other, so that the engine keeps its default.
+    """
+    for it in judged(spec):
+        for variable in _OF_NAMES.keys() & it.placed.environment.keys() - it.engine.aliases.keys():
+            name = name_of(it.running.name, _OF_NAMES[variable]) if it.engine.prefix else None
+            if name is not None and _owner(it, variable) is None and not _has_own_handler(it):
+                message = f"{it.title} does not read {variable}"
+                yield Problem(it.path(variable), message, f"write `{it.engine.variable(name)}`", of_key=True)
+
+
+_OF_NAMES = {
+    written.upper().replace("-", "_"): what
+    for what, names in NAMES.items()
+    for written in (what, *(names.get(engine, "") for engine in ("sglang", "lmi")))
+    if what != "model" and re.search("[_-]", written)
+}
+"""Variables without a prefix that are called like an option, with what vLLM calls it."""
 
 
 # ---------------------------------------------------------------- another engine's
@@ -220,7 +256,7 @@ def engine_reads_its_variables(spec: ModelSpec) -> Iterator[Problem]:
 def _unread(it: Judged, options: KnownOptions, variable: str) -> Problem:
     versions = versions_with("vllm", variable)
     option = variable.removeprefix(it.engine.reads_environment).lower().replace("_", "-")
-    when = f", {_when(versions)}" if versions else ""
+    when = f", {_when(it, versions)}" if versions else ""
     if options.options(option):
         fix = f"write `{it.engine.variable(option)}`, which sets the option"
     elif versions:

@@ -15,6 +15,8 @@ _CONTRACT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inf
 _S3 = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-uncompressed.html"
 _OWN_HUB_ID = "HF_MODEL_ID"
 _FOLDER = "/opt/ml/model"
+_HUB_IDS = {"llama-cpp": "SM_LLAMA_CPP_HF_REPO"}
+"""The variable for an id of the hub, of engines where it is another one than that for files."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 # Both exit without it, whatever files there are.
 _NEEDS_HUB_ID = frozenset({"tgi", "tei"})
@@ -39,16 +41,21 @@ def engine_is_told_where_the_files_are(spec: ModelSpec) -> Iterator[Problem]:
 def one_source_of_the_model(spec: ModelSpec) -> Iterator[Problem]:
     """A container should have one source of its model, which its engine reads.
 
-    Of files and `HF_MODEL_ID`, vLLM serves the files; SGLang does not read `HF_MODEL_ID` at all.
+    Of files and `HF_MODEL_ID`, vLLM serves the files, and rather than both what `SM_VLLM_MODEL` names. SGLang
+    and llama.cpp do not read `HF_MODEL_ID` at all.
     """
     for it in judged(spec):
         value = it.environment.get(_OWN_HUB_ID)
         if value is None or value.startswith(_FOLDER):
             continue
         path, name = it.path(_OWN_HUB_ID), f"`{_OWN_HUB_ID}`"
-        if family_of(it.running.name) == "sglang":
-            fix = "write `SM_SGLANG_MODEL_PATH`"
+        others = [other for other in it.engine.model if other in it.environment and other != _OWN_HUB_ID]
+        if _OWN_HUB_ID not in it.engine.model:
+            fix = f"write `{_HUB_IDS.get(it.running.name, it.engine.model[0])}`"
             yield Problem(path, f"{it.title} does not read {name}", fix, of_key=True)
+        elif it.engine.files_first and others and it.environment[others[0]] != value:
+            message = f"{it.title} serves what `{others[0]}` names, and ignores {name}"
+            yield Problem(path, message, "remove one of the two", of_key=True)
         elif it.engine.files_first and has_files(it.placed.container) and setting(it.placed, "model") is None:
             message = f"{it.title} serves the container's files, and ignores {name}"
             yield Problem(path, message, "remove one of the two", of_key=True)
