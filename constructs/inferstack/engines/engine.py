@@ -140,6 +140,8 @@ ENGINES: Mapping[str, Engine] = {
     ),
 }
 """By the name that :func:`inferstack.facts.engines.engine_of` gives."""
+RUN_VLLM = frozenset(name for name, it in ENGINES.items() if it.table == "vllm" and not it.is_open)
+"""Those that run vLLM, with the models that it has; vLLM-Omni has others."""
 
 # What the entry point of an image does with `true`, `false` and lists has changed twice. Builds are published
 # again under the same tag, so of some releases it is not known which they have.

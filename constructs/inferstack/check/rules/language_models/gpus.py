@@ -6,8 +6,9 @@ from inferstack.catalog import instances
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, InstanceType
 from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, judged
+from inferstack.engines.engine import RUN_VLLM
 from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, LEAST_CAPABILITIES, GpusUsed, gpus_used
-from inferstack.engines.settings import family_of, setting, variable_for
+from inferstack.engines.settings import setting, variable_for
 from inferstack.facts.walk import PlacedContainer, containers, runs_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
@@ -15,8 +16,6 @@ from inferstack.problems.words import listed
 
 _PARALLEL = "https://docs.vllm.ai/en/latest/serving/parallelism_scaling/"
 _QUANTIZATION = "https://docs.vllm.ai/en/latest/features/quantization/"
-# Engines that hand both on to vLLM. SGLang takes float16 where there is no bfloat16.
-_VLLM = frozenset({"vllm", "lmi"})
 
 
 @warning("IS273", _PARALLEL)
@@ -113,7 +112,7 @@ def gpu_computes_in_the_type(spec: ModelSpec) -> Iterator[Problem]:
     bfloat16, and say so in the log; TGI takes float16 anyway.
     """
     for it in judged(spec):
-        said = setting(it.placed, "dtype") if family_of(it.running.name) in _VLLM else None
+        said = setting(it.placed, "dtype") if it.running.name in RUN_VLLM else None
         host = (
             None if said is None or said.value.lower() not in BFLOAT16_WORDS else _lesser(it.placed, BFLOAT16)
         )
@@ -129,7 +128,7 @@ def gpu_computes_with_the_quantization(spec: ModelSpec) -> Iterator[Problem]:
     Each has a least compute capability, below which the server exits when it starts.
     """
     for it in judged(spec):
-        said = setting(it.placed, "quantization") if family_of(it.running.name) in _VLLM else None
+        said = setting(it.placed, "quantization") if it.running.name in RUN_VLLM else None
         least = None if said is None else LEAST_CAPABILITIES.get(said.value)
         host = None if least is None else _lesser(it.placed, least)
         if said is not None and least is not None and host is not None:

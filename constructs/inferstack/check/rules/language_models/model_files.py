@@ -13,7 +13,7 @@ from inferstack.catalog.gpus import gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, InstanceType
 from inferstack.engines import tables
 from inferstack.engines.architectures import RunBy, is_built_in, is_configured, run_of
-from inferstack.engines.engine import ENGINES
+from inferstack.engines.engine import ENGINES, RUN_VLLM
 from inferstack.engines.gpus import LEAST_CAPABILITIES, USE_ALL
 from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead, requested, room_for_cache, weights
@@ -33,8 +33,6 @@ _ARGUMENTS = "https://docs.vllm.ai/en/latest/configuration/engine_args.html"
 _QUANTIZATION = "https://docs.vllm.ai/en/latest/features/quantization/"
 _LORA = "https://docs.vllm.ai/en/latest/features/lora.html"
 
-_OF_VLLM = frozenset({"vllm", "huggingface-vllm", "lmi"})
-"""Engines that run vLLM, with the models that it has."""
 _OTHERS = frozenset({"sglang", "tgi", "tei"})
 """Engines that load the same weights, in files of the same form."""
 
@@ -54,7 +52,7 @@ class Described(msgspec.Struct, frozen=True):
     def vllm(self) -> str | None:
         """The version of vLLM that serves it, if it is known."""
         running = self.running
-        return None if running is None or running.name not in _OF_VLLM else running.version
+        return None if running is None or running.name not in RUN_VLLM else running.version
 
     @property
     def path(self) -> SpecPath:
@@ -119,7 +117,7 @@ class Described(msgspec.Struct, frozen=True):
     def serving(self, visible: int) -> Served | None:
         """How the engine serves it on so many GPUs; None if something is set whose effect is not known."""
         running, degree = self.running, self.tensor_parallel(visible)
-        if running is None or running.name not in (*_OF_VLLM, *_OTHERS) or degree is None:
+        if running is None or running.name not in (*RUN_VLLM, *_OTHERS) or degree is None:
             return None
         if running.version is None or any(self.text(it) is not None for it in _UNCLEAR):
             return None
@@ -131,7 +129,7 @@ class Described(msgspec.Struct, frozen=True):
             return None
         return Served(
             version=running.version,
-            engine="vllm" if running.name in _OF_VLLM else running.name,
+            engine="vllm" if running.name in RUN_VLLM else running.name,
             tensor_parallel=degree,
             pipeline_parallel=self.number("pipeline_parallel_size") or 1,
             dtype=(self.text("dtype") or "auto").lower(),
@@ -220,7 +218,7 @@ def heads_are_divisible(described: Described) -> Iterator[Problem]:
     Otherwise the engine ends at its start.
     """
     heads, running = described.model.heads, described.running
-    if heads is None or running is None or running.name not in (*_OF_VLLM, "sglang"):
+    if heads is None or running is None or running.name not in (*RUN_VLLM, "sglang"):
         return
     for host, visible in described.hosts:
         degree = described.tensor_parallel(visible)
