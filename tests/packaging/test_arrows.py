@@ -13,7 +13,7 @@ LIBRARY, STACKS = ROOT / "constructs/inferstack", ROOT / "stacks/inferstack_stac
 
 WAY = (
     *("catalog", "texts", "problems", "source", "format", "facts", "endpoint", "updates", "triton"),
-    *("engines", "sizing", "check", "resolve"),
+    *("engines", "sizing", "check", "diagnosis", "resolve"),
     "project",
     *("constructs", "review", "account", "cli"),
 )

@@ -34,6 +34,7 @@ _COMMANDS = {
     "rehearse": "serve models locally",
     "measure": "put models under load",
     "body": "make requests, read answers",
+    "diagnose": "name the cause of a failure",
     "explain": "explain a code, key, metric or word",
     "schema": "print the JSON Schema",
     "completion": "complete commands in a shell",

@@ -1,0 +1,100 @@
+"""``inferstack diagnose``: the cause of a failure, from a log, a reason, an event or an answer."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from msgspec.structs import asdict
+
+from inferstack.check.load import check_document
+from inferstack.check.project_file import read_spec
+from inferstack.cli.arguments import add_region
+from inferstack.cli.escaping import json_text
+from inferstack.cli.terminal import Refusal, painted
+from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
+from inferstack.diagnosis.reading import NoTextError, lines_of
+from inferstack.diagnosis.verdict import Findings, findings_in
+from inferstack.problems import SpecError, printable
+from inferstack.source.spec_file import PIPED, STANDARD_INPUT
+
+_COLORS = {"cause": "red", "symptom": "yellow", "cannot-tell": "yellow", "healthy": "green"}
+_MOST_SHOWN = 300
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of this command."""
+    log = "a log, a FailureReason, stack events or an error of InvokeEndpoint; - for a pipe"
+    parser.add_argument("file", metavar="FILE", help=log)
+    parser.add_argument("spec", metavar="SPEC", nargs="?", type=Path, help="the spec that was deployed")
+    parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
+    add_region(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
+    parser.set_defaults(wrong_usage=parser.error)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Name the cause of a failed deployment or request, the line that says so, and the fix. AWS is not asked.
+
+    The verdict is cause, symptom, cannot-tell or healthy. The exit status is 0 for healthy, and 1 for others.
+    """
+    if options.spec is not None and options.file == PIPED == str(options.spec):
+        options.wrong_usage("only one of FILE and SPEC can be -")
+    beside = None if options.spec is None else _beside(options)
+    found = diagnosed(_findings(options.file), beside)
+    if options.format == "json":
+        print(json_text(json.dumps(_fields(found), indent=1)), flush=True)
+    else:
+        print("\n".join(map(printable, _lines(found, options.file))), flush=True)
+    return int(found.verdict != "healthy")
+
+
+def _beside(options: argparse.Namespace) -> SpecBeside:
+    document = read_spec(options.spec)
+    try:
+        _, problems = check_document(document, stage=options.stage, region=options.region)
+    except SpecError as error:
+        problems = list(error.problems)
+    return SpecBeside(document, tuple(problems))
+
+
+def _findings(name: str) -> Findings:
+    try:
+        if name == PIPED:
+            if sys.stdin is None:
+                raise Refusal(f"{STANDARD_INPUT}: standard input is closed; pipe a log into it")
+            return _read(sys.stdin.buffer)
+        with Path(name).open("rb") as stream:
+            return _read(stream)
+    except NoTextError as error:
+        raise Refusal(f"{name}: {error}; give a log, or what `aws` printed, as text or JSON") from None
+
+
+def _read(stream: BinaryIO) -> Findings:
+    return findings_in(lines_of(stream))
+
+
+# ---------------------------------------------------------------- for people and programs
+
+
+def _lines(found: Diagnosis, file: str) -> Iterator[str]:
+    certainty = {True: "certain", False: "likely"}[found.certain]
+    label = f"{found.verdict} ({certainty})" if found.verdict == "cause" else found.verdict
+    code = f"{found.code}: " if found.code else ""
+    yield f"{painted(label, _COLORS[found.verdict], sys.stdout)}: {code}{found.message}"
+    if found.line:
+        yield f"  {file}:{found.line_number}: {found.line[:_MOST_SHOWN]}"
+    if found.place is not None:
+        agrees = f": {found.rule} of `validate` agrees" if found.rule else ""
+        yield f"  {found.place.file}:{found.place.line}:{found.place.column}{agrees}"
+    if found.fix:
+        yield f"  fix: {found.fix}"
+    if found.source:
+        yield f"  source: {found.source}"
+
+
+def _fields(found: Diagnosis) -> dict[str, Any]:
+    place = None if found.place is None else asdict(found.place)
+    return {**asdict(found), "place": place}

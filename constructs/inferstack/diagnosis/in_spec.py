@@ -1,0 +1,154 @@
+"""A finding beside a spec: the line that it leads to, and whether `validate` says the same."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from inferstack.catalog import instances
+from inferstack.diagnosis.signature import Verdict
+from inferstack.diagnosis.verdict import Finding, Findings
+from inferstack.problems import FilePlace, Problem, SpecPath
+from inferstack.source.document import Document
+
+_LACKING = {
+    "gpu": "the spec has no instance type with GPUs",
+    "serverless": "the spec has no serverless variant",
+    "triton": "the spec has no Triton models",
+}
+_NOTHING_KNOWN = "no line of it is a failure that is known here"
+_WHOLE_LOG = "give the container's log from its first start on, or the first event of the stack that failed"
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The answer: what it is, the line that it rests on, and what to do."""
+
+    verdict: Verdict
+    certain: bool
+    message: str
+    code: str = ""
+    fix: str = ""
+    line: str = ""
+    line_number: int = 0
+    place: FilePlace | None = None
+    """The line of the spec, if there is one place only that it can mean."""
+    rule: str = ""
+    """The code of `validate` that agrees."""
+    source: str = ""
+
+
+class SpecBeside(msgspec.Struct, frozen=True):
+    """The spec that was deployed, as a document, and what `validate` says of it."""
+
+    document: Document
+    problems: tuple[Problem, ...] = ()
+
+    def has(self, need: str) -> bool:
+        """Whether the spec has what a signature needs. What is not known counts as there."""
+        paths = [*_paths(self.document.data)]
+        keys = {path[-1] for path, _ in paths}
+        if need == "serverless":
+            return "serverless_config" in keys
+        if need == "triton":
+            return "triton" in keys or any(isinstance(it, str) and "triton" in it for _, it in paths)
+        types = [it for path, it in paths if path[-1] == "instance_type" and isinstance(it, str)]
+        known = [instances.find(it) for it in types]
+        return not types or any(it is None or it.gpus for it in known)
+
+    def place(self, finding: Finding) -> FilePlace | None:
+        """The line that the finding leads to, if only one can be meant."""
+        paths = [*_paths(self.document.data)]
+        for key in finding.keys:
+            found = [path for path, _ in paths if path[-1] == key]
+            if len(found) > 1:
+                named = [path for path in found if any(str(it) in finding.line.text for it in path[:-1])]
+                valued = [path for path, it in paths if path in found and _quotes(finding, it)]
+                found = valued or named
+            if len(found) == 1:
+                return self.document.place(found[0])
+            if found:
+                return None
+        return None
+
+    def agreeing(self, finding: Finding) -> Problem | None:
+        """The problem of the spec that means the same as the line."""
+        rules = finding.signature.rules
+        return next((it for it in self.problems if it.code in rules), None)
+
+
+def _quotes(finding: Finding, value: Any) -> bool:
+    """Whether the line has the value of a key, such as a URL or an image."""
+    return isinstance(value, str) and len(value) > len("ml.x") and value in finding.line.text
+
+
+def _paths(value: Any, path: SpecPath = ()) -> Iterator[tuple[SpecPath, Any]]:
+    if path:
+        yield path, value
+    if isinstance(value, Mapping):
+        for key, it in value.items():
+            yield from _paths(it, (*path, key))
+    elif isinstance(value, list):
+        for index, it in enumerate(value):
+            yield from _paths(it, (*path, index))
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def diagnosed(findings: Findings, beside: SpecBeside | None = None) -> Diagnosis:
+    """The best of the findings, with what the spec adds to it."""
+    for finding in findings.ordered():
+        problem = beside.agreeing(finding) if beside is not None else None
+        if finding.signature.alone or problem is not None:
+            return _of(finding, problem, beside)
+    if findings.is_ready:
+        return Diagnosis("healthy", certain=False, message="a container served, and no line after it is a failure")
+    return Diagnosis("cannot-tell", certain=False, message=_NOTHING_KNOWN, fix=_WHOLE_LOG)
+
+
+def _of(finding: Finding, problem: Problem | None, beside: SpecBeside | None) -> Diagnosis:
+    signature = finding.signature
+    message, fix = finding.message, finding.fix
+    lacks = beside is not None and bool(signature.needs) and not beside.has(signature.needs)
+    if lacks:
+        message += f"; but {_LACKING[signature.needs]}: is it the spec of this log?"
+    if signature.verdict == "cannot-tell":
+        fix = _where_to_look(finding, beside)
+    if problem is not None:
+        fix = problem.fix or fix
+    is_cause = signature.verdict == "cause"
+    said = signature.certain and not finding.is_warning
+    return Diagnosis(
+        verdict=signature.verdict,
+        certain=is_cause and not lacks and (said or problem is not None),
+        message=message,
+        code=signature.code,
+        fix=fix,
+        line=finding.line.text.strip(),
+        line_number=finding.line.number,
+        place=_place(finding, problem, beside),
+        rule="" if problem is None else problem.code,
+        source=signature.source,
+    )
+
+
+def _place(finding: Finding, problem: Problem | None, beside: SpecBeside | None) -> FilePlace | None:
+    if beside is None:
+        return None
+    if problem is not None and problem.line:
+        return problem.in_file
+    return beside.place(finding)
+
+
+def _where_to_look(finding: Finding, beside: SpecBeside | None) -> str:
+    """Which log says more. The names are those of the line, or of the spec."""
+    name = beside.document.data.get("endpoint_name") if beside is not None else None
+    endpoint = name if isinstance(name, str) and "$" not in name else "ENDPOINT"
+    variant = finding.groups.get("variant")
+    stream = f" --log-stream-name-prefix {variant}/" if variant else ""
+    group = f"/aws/sagemaker/Endpoints/{endpoint}"
+    return (
+        f"read the container's log: `aws logs filter-log-events --log-group-name {group}{stream} | inferstack "
+        "diagnose -` (for inference components: /aws/sagemaker/InferenceComponents/COMPONENT); without such a log, "
+        "the container never started"
+    )

@@ -1,0 +1,240 @@
+"""Files and pipes as lines: whatever a log, or an answer of the AWS CLI, was saved as."""
+
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+import msgspec
+
+from inferstack.diagnosis.signature import Where
+
+MOST_BYTES = 256 << 20
+"""That are read of a log, after it is unpacked. Why a container ended is at the beginning."""
+_MOST_JSON = 64 << 20
+LONGEST_LINE = 4_000
+_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|#033\[[\d;]*m")
+# What tools put before a line: times, streams, loggers, processes. Each may come several times.
+_PREFIX = re.compile(
+    r"""^(?:\s*(?:
+        \d{4}[-/]\d\d[-/]\d\d[T ]\s*\d\d:\d\d:\d\d[.,\dZ]*(?:[+-]\d\d:?\d\d)?
+        | \S+/i-[0-9a-f]{8,}\S* | [\w.-]+\s*\|(?=\s) | \|(?=\s) | --\s\|
+        | \[(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\s*\] | \b(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\b(?!:\s*\w+\s*error):?
+        | \d\d-\d\d\s\d\d:\d\d:\d\d | \[[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>:
+        | W-[\w.-]+ | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s- | MODEL_LOG\s- | \S*PyProcess\S*
+        | \[\d{4}-\d\d-\d\d\s\d\d:\d\d:\d\d\s[+-]\d{4}\] | \[\d+\](?=\s)
+    )[ ]?)*""",
+    re.VERBOSE,
+)
+# A row of Triton's table of models begins like a prefix.
+_ROW = re.compile(r"\|(?:[^|]*\|){3}\s*$")
+_MESSAGES = ("message", "@message", "log", "msg", "Message", "OriginalMessage")
+
+
+class NoTextError(Exception):
+    """The bytes are no text; the message says what they are."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line without what tools put before it, its number in the file, and what kind of text it is part of."""
+
+    text: str
+    number: int
+    kind: Where = "any"
+
+
+def lines_of(stream: BinaryIO) -> Iterator[Line]:
+    """The lines of a log, or of what the AWS CLI printed.
+
+    Raises:
+        NoTextError: when the bytes are no text.
+    """
+    stream, encoding = _unpacked(stream)
+    first = stream.read(_MOST_JSON + 1) if _is_json(stream) else b""
+    if first and len(first) <= _MOST_JSON:
+        try:
+            parsed = json.loads(first.decode(encoding, "replace").removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            parsed = None
+        if isinstance(parsed, dict | list) and not _is_one_of_many(parsed, first):
+            yield from _of_json(parsed)
+            return
+    rest = _Joined(first, stream)
+    decoded = io.TextIOWrapper(io.BufferedReader(rest), encoding, errors="replace", newline=None)
+    yield from _of_text(decoded)
+
+
+def _is_one_of_many(parsed: Any, content: bytes) -> bool:
+    """Whether it is a line of a log that is written as JSON, and the only one."""
+    return isinstance(parsed, dict) and content.strip().count(b"\n") == 0 and _message(parsed) is not None
+
+
+# ---------------------------------------------------------------- bytes
+
+
+class _Joined(io.RawIOBase):
+    """What was read already, and the rest of a stream, up to a limit."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first, self._rest, self._left = io.BytesIO(first), rest, MOST_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        wanted = min(len(buffer), self._left)
+        got = self._first.read(wanted) or _read(self._rest, wanted)
+        buffer[: len(got)] = got
+        self._left -= len(got)
+        return len(got)
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return b""  # The archive is cut off or damaged: what could be read is worth a look.
+
+
+def _unpacked(stream: BinaryIO) -> tuple[BinaryIO, str]:
+    """The stream without compression and byte order mark, and its encoding."""
+    peeked: Any = io.BufferedReader(stream) if isinstance(stream, io.RawIOBase) else stream
+    if not hasattr(peeked, "peek"):
+        peeked = io.BufferedReader(_Joined(b"", stream))
+    if peeked.peek(2)[:2] == b"\x1f\x8b":
+        peeked = io.BufferedReader(_Joined(b"", gzip.GzipFile(fileobj=peeked)))
+    start = peeked.peek(4096)[:4096]
+    for mark, encoding in _MARKS.items():
+        if start.startswith(mark):
+            peeked.read(len(mark))
+            return peeked, encoding
+    if b"\0" in start:
+        what = "an archive or a binary file" if start[:4] in {b"PK\x03\x04", b"\x7fELF"} else "binary"
+        raise NoTextError(f"it is {what}, not text")
+    return peeked, "utf-8"
+
+
+def _is_json(stream: Any) -> bool:
+    start: bytes = stream.peek(4096)[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf \t\r\n")
+    return start[:1] in {b"{", b"["} and re.match(rb"[\[{]\s*[\"{\[\]}]", start) is not None
+
+
+# ---------------------------------------------------------------- text
+
+
+def _of_text(stream: io.TextIOWrapper) -> Iterator[Line]:
+    number = 0
+    while read := stream.readline(LONGEST_LINE):
+        number += 1
+        text = read.rstrip("\n")
+        while not read.endswith("\n") and (read := stream.readline(1 << 16)):
+            pass  # The rest of a line that is too long.
+        yield from (Line(it, number) for it in _cleaned(text))
+
+
+def _cleaned(text: str) -> Iterator[str]:
+    """The text without escapes and prefixes; the messages, if it is a log's line in JSON."""
+    text = _ESCAPES.sub("", text).replace("\0", "")
+    if text.startswith("{") and text.rstrip().endswith("}"):
+        try:
+            message = _message(json.loads(text))
+        except (ValueError, RecursionError):
+            message = None
+        if message is not None:
+            for line in message.splitlines():
+                yield from _cleaned(line[:LONGEST_LINE]) if not line.startswith("{") else (line,)
+            return
+    yield without_prefix(text)
+
+
+def without_prefix(text: str) -> str:
+    """The text without the times, names and levels that tools put before it."""
+    if (row := _ROW.search(text)) is not None:
+        return row[0]
+    match = _PREFIX.match(text)
+    return text[match.end() :] if match is not None else text
+
+
+def _message(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return None
+    fields = value.get("fields")
+    places = (value, fields) if isinstance(fields, Mapping) else (value,)
+    found = [place[key] for place in places for key in _MESSAGES if isinstance(place.get(key), str)]
+    return "\n".join(found) if found else None
+
+
+# ---------------------------------------------------------------- answers of the AWS CLI
+
+
+def _of_json(value: Any) -> Iterator[Line]:
+    if isinstance(value, Mapping):
+        events = value.get("StackEvents", value.get("OperationEvents"))
+        if isinstance(events, list):
+            yield from _numbered(_of_stack(events), "reason")
+            return
+        if isinstance(value.get("events"), list):
+            yield from _numbered(_of_log(value["events"]), "log")
+            return
+        status = value.get("EndpointStatus", value.get("InferenceComponentStatus"))
+        if isinstance(status, str):
+            reason = value.get("FailureReason")
+            of_variants = [it for it in _texts(value.get("ProductionVariants")) if " " in it]
+            said = [f"status: {status}", *([reason] if isinstance(reason, str) else []), *of_variants]
+            yield from _numbered(_split(said), "reason")
+            return
+    if isinstance(value, list) and value and all(_is_event(it) for it in value):
+        yield from _numbered(_of_stack(value), "reason")
+        return
+    yield from _numbered(_split(_texts(value)), "any")
+
+
+def _numbered(texts: Iterable[str], kind: Where) -> Iterator[Line]:
+    for number, text in enumerate(texts, start=1):
+        yield from (Line(it, number, kind) for it in _cleaned(text[:LONGEST_LINE]))
+
+
+def _split(texts: Iterable[str]) -> Iterator[str]:
+    return (line for text in texts for line in text.splitlines())
+
+
+def _is_event(value: Any) -> bool:
+    return isinstance(value, Mapping) and "ResourceStatus" in value
+
+
+def _of_stack(events: list[Any]) -> Iterator[str]:
+    """What the events say that failed, the oldest first: whatever came later may only follow from it."""
+    failed = [it for it in events if isinstance(it, Mapping) and _failure(it)]
+    for event in sorted(failed, key=lambda it: str(it.get("Timestamp", ""))):
+        name = f"{event.get('LogicalResourceId', '')} ({event.get('ResourceType', '')})"
+        yield from (f"{name}: {line}" for line in _failure(event).splitlines())
+
+
+def _failure(event: Mapping[str, Any]) -> str:
+    statuses = (event.get(it) for it in ("ResourceStatus", "HookStatus", "ValidationStatus"))
+    if not any(isinstance(it, str) and "FAILED" in it for it in statuses):
+        return ""
+    reasons = ("ResourceStatusReason", "HookStatusReason", "ValidationStatusReason")
+    return "\n".join(str(event[it]) for it in reasons if event.get(it))
+
+
+def _of_log(events: list[Any]) -> Iterator[str]:
+    timed = [it for it in events if isinstance(it, Mapping) and isinstance(it.get("message"), str)]
+    timed.sort(key=lambda it: it["timestamp"] if isinstance(it.get("timestamp"), int | float) else 0)
+    return (line for it in timed for line in it["message"].splitlines())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in the data. Python's parser limits how deep it is."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for it in value.values():
+            yield from _texts(it)
+    elif isinstance(value, list):
+        for it in value:
+            yield from _texts(it)

@@ -1,0 +1,165 @@
+"""Which of the findings in a text is the cause.
+
+The first start of a container comes before its restarts, whose errors may only follow; in a start a banner
+comes before its consequences, since the first line of the lowest rank is taken. What was logged before a
+container served is no cause.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+import msgspec
+
+from inferstack.diagnosis.extractors import (
+    Traceback,
+    TritonTable,
+    aws_reason,
+    refused_argument,
+    refused_by_aws,
+)
+from inferstack.diagnosis.reading import Line
+from inferstack.diagnosis.signature import Signature, Verdict, Where, known
+
+_DOUBTFUL = 3
+_MOST_FINDINGS = 1_000
+_MOST_SHAPES = 20_000
+_OF_LOGS: frozenset[Where] = frozenset({"log", "answer", "any"})
+_OF_REASONS: frozenset[Where] = frozenset({"reason", "answer", "any"})
+_APPLY = {"log": _OF_LOGS, "answer": _OF_REASONS, "reason": _OF_REASONS, "any": _OF_LOGS | _OF_REASONS}
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A line that means something, with what its pattern's groups hold."""
+
+    signature: Signature
+    line: Line
+    groups: dict[str, str]
+    start: int = 0
+    """The start of the container that it is from, counted from 0."""
+    is_warning: bool = False
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """What is least is the likeliest cause, apart from the order of lines."""
+        return self.start, _DOUBTFUL if self.is_warning else self.signature.rank, self.line.number
+
+    @property
+    def message(self) -> str:
+        """What it means."""
+        return _filled(self.signature.cause, self.groups)
+
+    @property
+    def fix(self) -> str:
+        """What to do."""
+        return _filled(self.signature.fix, self.groups)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of a spec that are to be changed."""
+        return tuple(_filled(it, self.groups) for it in self.signature.keys)
+
+
+def _filled(text: str, groups: dict[str, str]) -> str:
+    return text.format_map(_Groups(groups))
+
+
+class _Groups(dict[str, str]):
+    """A pattern's alternatives name their groups ``what``, ``what2`` and so on: one of them is filled."""
+
+    def __missing__(self, name: str) -> str:
+        return next((value for key, value in self.items() if key.rstrip("0123456789") == name), "…")
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """All that a text says."""
+
+    found: tuple[Finding, ...]
+    is_ready: bool
+    """Whether a container served, and nothing was found since."""
+    lines: int
+
+    def ordered(self) -> list[Finding]:
+        """The findings that may be the answer, the best first."""
+        by_verdict: dict[Verdict, list[Finding]] = {"cause": [], "symptom": [], "cannot-tell": []}
+        for it in self.found:
+            by_verdict[it.signature.verdict].append(it)
+        return [
+            *sorted(by_verdict["cause"], key=lambda it: it.rank),
+            *by_verdict["symptom"],
+            *by_verdict["cannot-tell"],
+        ]
+
+
+def findings_in(lines: Iterable[Line]) -> Findings:
+    """Everything in a text that is known, in its order."""
+    return _Search().through(lines)
+
+
+class _Search:
+    def __init__(self) -> None:
+        self._found: list[Finding] = []
+        self._is_ready = False
+        self._start, self._starts = 0, set[str]()
+        self._traceback, self._table = Traceback(), TritonTable()
+        self._says_nothing: set[str] = set()
+
+    def through(self, lines: Iterable[Line]) -> Findings:
+        number = 0
+        end = Line("", -1)
+        for line in chain(lines, [end]):
+            if line is not end:
+                number = line.number
+            if not self._table.row(line.text) and (ended := self._table.ended()) is not None:
+                self._add_table(ended, line)
+            if len(self._found) < _MOST_FINDINGS:
+                self._read(line)
+        return Findings(tuple(self._found), self._is_ready, number)
+
+    def _add_table(self, ended: tuple[str, Signature], line: Line) -> None:
+        reason, signature = ended
+        at = Line(reason, max(1, line.number - 1), line.kind)
+        # A signature of its words knows the fix; the table knows the model.
+        better = next(self._matching(at), None)
+        self._add(at, *(better or (signature, {})))
+
+    def _read(self, line: Line) -> None:
+        text = line.text
+        if not text.strip() or text in self._says_nothing:
+            return
+        all_known = known()
+        if (start := all_known.start.search(text)) is not None:
+            self._start += start[0] in self._starts and bool(self._found)
+            self._starts.add(start[0])
+        if all_known.ready.search(text) is not None:
+            self._found = [it for it in self._found if it.line.kind != "log" and it.signature.where in ("reason", "answer")]
+            self._is_ready = True
+            return
+        if self._traceback.inside(text) or all_known.harmless.search(text) is not None:
+            return
+        found = self._meaning(line)
+        if found is not None:
+            self._add(line, *found)
+        elif len(self._says_nothing) < _MOST_SHAPES:
+            self._says_nothing.add(text)
+
+    def _meaning(self, line: Line) -> tuple[Signature, dict[str, str]] | None:
+        raised = self._traceback.exception(line.text)
+        if (found := next(self._matching(line), None)) is not None:
+            return found
+        framed = aws_reason(line.text)
+        other = raised or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
+        return None if other is None else (other, {})
+
+    @staticmethod
+    def _matching(line: Line) -> Iterator[tuple[Signature, dict[str, str]]]:
+        apply = _APPLY[line.kind]
+        matches = ((pattern.search(line.text), it) for pattern, it in known().signatures if it.where in apply)
+        found = [(it, match) for match, it in matches if match is not None]
+        order: list[Verdict] = ["cause", "symptom", "cannot-tell", "healthy"]
+        for it, match in sorted(found, key=lambda pair: (order.index(pair[0].verdict), pair[0].rank)):
+            yield it, {name: value for name, value in match.groupdict().items() if value}
+
+    def _add(self, line: Line, signature: Signature, groups: dict[str, str]) -> None:
+        self._is_ready = False
+        is_warning = known().warning.search(line.text) is not None
+        self._found.append(Finding(signature, line, groups, self._start, is_warning))
