@@ -12,9 +12,9 @@ import msgspec
 
 from inferstack.diagnosis.signature import Where
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 64 << 20
 """That are read of a log, after it is unpacked. Why a container ended is at the beginning."""
-_MOST_JSON = 64 << 20
+_MOST_JSON = 32 << 20
 LONGEST_LINE = 4_000
 _MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|#033\[[\d;]*m")

@@ -5,6 +5,7 @@ comes before its consequences, since the first line of the lowest rank is taken.
 container served is no cause.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -23,6 +24,8 @@ from inferstack.diagnosis.signature import Signature, Verdict, Where, known
 _DOUBTFUL = 3
 _MOST_FINDINGS = 1_000
 _MOST_SHAPES = 20_000
+# Lines that differ in these only mean the same; short numbers may be a status or a signal.
+_NUMBERS = re.compile(r"\d{4,}|\d+\.\d+|[0-9a-f]{8,}")
 _OF_LOGS: frozenset[Where] = frozenset({"log", "answer", "any"})
 _OF_REASONS: frozenset[Where] = frozenset({"reason", "answer", "any"})
 _APPLY = {"log": _OF_LOGS, "answer": _OF_REASONS, "reason": _OF_REASONS, "any": _OF_LOGS | _OF_REASONS}
@@ -124,7 +127,8 @@ class _Search:
 
     def _read(self, line: Line) -> None:
         text = line.text
-        if not text.strip() or text in self._says_nothing:
+        shape = _NUMBERS.sub("0", text)
+        if not text.strip() or shape in self._says_nothing:
             return
         all_known = known()
         if (start := all_known.start.search(text)) is not None:
@@ -140,7 +144,7 @@ class _Search:
         if found is not None:
             self._add(line, *found)
         elif len(self._says_nothing) < _MOST_SHAPES:
-            self._says_nothing.add(text)
+            self._says_nothing.add(shape)
 
     def _meaning(self, line: Line) -> tuple[Signature, dict[str, str]] | None:
         raised = self._traceback.exception(line.text)
