@@ -1,4 +1,5 @@
 """How well `diagnose` does on texts of public threads."""
+
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -53,7 +54,9 @@ def scored(name: str) -> Score:
     score = Score()
     for case in cases(name):
         found = answer(case)
-        shown = f"{case.url}: {found.verdict}{' certain' * found.certain} {found.code} instead of {case.cause}"
+        shown = (
+            f"{case.url}: {found.verdict}{' certain' * found.certain} {found.code} instead of {case.cause}"
+        )
         if case.healthy:
             if found.verdict in ("cause", "symptom"):
                 score.blamed.append(shown)

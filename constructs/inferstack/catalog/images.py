@@ -181,11 +181,15 @@ def in_words(architecture: str) -> str:
 
 
 def architectures(uri: str) -> frozenset[str]:
-    """The architectures that AWS builds the images of a URI's repository for; empty if it is not AWS's."""
+    """The architectures that AWS builds the image for, by its tag or else by its repository; empty if it is not
+    AWS's.
+    """
     image = ecr_image(uri)
     if image is None or not is_in_aws_registry(uri):
         return frozenset()
-    return _architectures().get(image.repository, frozenset())
+    known = _architectures()
+    tagged = f"{image.repository}:{uri.partition('@')[0].rpartition(':')[2]}"
+    return known.get(tagged) or known.get(image.repository, frozenset())
 
 
 def is_in_aws_registry(uri: str) -> bool:
@@ -231,11 +235,14 @@ def _accounts() -> frozenset[str]:
 
 @cache
 def _architectures() -> Mapping[str, frozenset[str]]:
+    """By repository, and by repository and tag: XGBoost and scikit-learn have both architectures in one."""
     found: dict[str, frozenset[str]] = {}
     for lines in _frameworks().values():
         for built_for, line in lines.items():
-            for repository in {row["repository"] for rows in line["versions"].values() for row in rows}:
-                found[repository] = found.get(repository, frozenset()) | {built_for}
+            for version, row in ((it, row) for it, rows in line["versions"].items() for row in rows):
+                tags = (tag.replace("{version}", version) for tag in row["tags"].values())
+                for name in (row["repository"], *(f"{row['repository']}:{tag}" for tag in tags)):
+                    found[name] = found.get(name, frozenset()) | {built_for}
     return found
 
 

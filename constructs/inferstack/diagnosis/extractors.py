@@ -157,20 +157,37 @@ def _fix_of(code: str, options: list[str]) -> str:
     if code == "missing-argument":
         return "set the variable of the engine that names the model, or the option"
     if not options:
-        return "a flag takes no value in this image: leave the variable out, or take an image that knows `true`"
+        return (
+            "a flag takes no value in this image: leave the variable out, or take an image that knows `true`"
+        )
     variable = f"SM_VLLM_{options[0]}"
     return f"correct or remove the variable that sets it (in vLLM's image {variable}): `inferstack validate` knows the options of each version"
 
 
 # ---------------------------------------------------------------- AWS's words without CloudFormation's frame
 
-_ERRORS = "https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html"
-_HANDLER = re.compile(r'Resource handler returned message: "(?P<said>.*)" \(RequestToken: [^)]*HandlerErrorCode: (?P<code>\w+)\)')
+_ERRORS = (
+    "https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html"
+)
+_HANDLER = re.compile(
+    r'Resource handler returned message: "(?P<said>.*)" \(RequestToken: [^)]*HandlerErrorCode: (?P<code>\w+)\)'
+)
 _SERVICE = re.compile(r"\s*\(Service: [^)]*\)(?: \(SDK Attempt Count: \d+\))?")
 _ERROR_CODE = re.compile(r"Error Code: (?P<code>\w+)")
-_CALLED = re.compile(r"An error occurred \((?P<code>\w+)\) when calling the \w+ operation(?: \([^)]*\))?: (?P<said>.+)")
+_CALLED = re.compile(
+    r"An error occurred \((?P<code>\w+)\) when calling the \w+ operation(?: \([^)]*\))?: (?P<said>.+)"
+)
 _API = re.compile(r"api error (?P<code>\w+): (?P<said>.+)")
-_REFUSALS = {"ValidationException", "ValidationError", "InvalidRequest", "AccessDenied", "AccessDeniedException", "AlreadyExists", "ResourceInUse", "InvalidParameterValue"}
+_REFUSALS = {
+    "ValidationException",
+    "ValidationError",
+    "InvalidRequest",
+    "AccessDenied",
+    "AccessDeniedException",
+    "AlreadyExists",
+    "ResourceInUse",
+    "InvalidParameterValue",
+}
 
 
 def aws_reason(text: str) -> tuple[str, str] | None:

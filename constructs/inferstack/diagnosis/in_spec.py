@@ -1,6 +1,6 @@
 """A finding beside a spec: the line that it leads to, and whether `validate` says the same."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -102,7 +102,9 @@ def diagnosed(findings: Findings, beside: SpecBeside | None = None) -> Diagnosis
         if finding.signature.alone or problem is not None:
             return _of(finding, problem, beside)
     if findings.is_ready:
-        return Diagnosis("healthy", certain=False, message="a container served, and no line after it is a failure")
+        return Diagnosis(
+            "healthy", certain=False, message="a container served, and no line after it is a failure"
+        )
     return Diagnosis("cannot-tell", certain=False, message=_NOTHING_KNOWN, fix=_WHOLE_LOG)
 
 

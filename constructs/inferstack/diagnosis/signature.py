@@ -59,8 +59,6 @@ def known() -> Known:
     folder = files("inferstack.diagnosis") / "signatures"
     read = {it.name: tomllib.loads(it.read_text(encoding="utf-8")) for it in folder.iterdir()}
     healthy: Mapping[str, list[str]] = read.pop("healthy.toml")
-    made = [
-        msgspec.convert(it, Signature) for name in sorted(read) for it in read[name].get("signature", ())
-    ]
+    made = [msgspec.convert(it, Signature) for name in sorted(read) for it in read[name].get("signature", ())]
     either = {name: re.compile("|".join(f"(?:{it})" for it in found)) for name, found in healthy.items()}
     return Known(tuple((re.compile(it.pattern), it) for it in made), **either)

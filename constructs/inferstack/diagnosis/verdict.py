@@ -135,7 +135,11 @@ class _Search:
             self._start += start[0] in self._starts and bool(self._found)
             self._starts.add(start[0])
         if all_known.ready.search(text) is not None:
-            self._found = [it for it in self._found if it.line.kind != "log" and it.signature.where in ("reason", "answer")]
+            self._found = [
+                it
+                for it in self._found
+                if it.line.kind != "log" and it.signature.where in ("reason", "answer")
+            ]
             self._is_ready = True
             return
         if self._traceback.inside(text) or all_known.harmless.search(text) is not None:

@@ -38,6 +38,8 @@ _RESOURCES = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_resource.h
 _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
 _QUOTAS = f"{AWS}/IAM/latest/UserGuide/reference_iam-quotas.html"
 _SID = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_sid.html"
+_LINKED = f"{AWS}/IAM/latest/UserGuide/using-service-linked-roles.html"
+_OF_A_SERVICE = re.compile(r":role/aws-service-role/(?P<service>[^/]+)/(?P<role>.+)")
 _OPERATORS = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
 _FUNCTIONS = f"{AWS}/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
 # An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
@@ -55,6 +57,21 @@ _CONDITION_OPERATORS = (
 def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
     for index, statement in enumerate(additions(spec).statements):
         yield ("execution_role", "statements", index), statement
+
+
+@warning("IS833", _LINKED)
+def role_is_not_linked_to_a_service(spec: ModelSpec) -> Iterator[Problem]:
+    """The execution role should not be one that is linked to a service.
+
+    The trust policy of such a role names its service, and nobody can change it or the role's policies.
+    """
+    role = spec.execution_role
+    if isinstance(role, str) and (found := _OF_A_SERVICE.search(role)) is not None:
+        message = (
+            f"{found['role'][:64]} is linked to {found['service'][:64]}, not made to be passed to a model"
+        )
+        fix = "name a role of your own that trusts sagemaker.amazonaws.com, or leave it out: the stack makes one"
+        yield Problem(("execution_role",), message, fix)
 
 
 @warning("IS820", _LEAST)

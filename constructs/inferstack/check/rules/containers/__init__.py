@@ -5,6 +5,7 @@ from inferstack.check.rules.containers import (
     artifacts,
     capacity,
     drivers,
+    entry_points,
     environment,
     images,
     inference_components,

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from inferstack.check.rules.base import CONTAINER_PAGE, warning
 from inferstack.check.rules.containers.artifacts import has_files
 from inferstack.check.rules.language_models.judged import Judged, judged
+from inferstack.engines.engine import ENGINES
 from inferstack.engines.settings import family_of, setting
+from inferstack.facts.engines import engine_of
 from inferstack.facts.scaling import scaled_with
+from inferstack.facts.walk import containers
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 
@@ -20,6 +23,11 @@ _HUB_IDS = {"llama-cpp": "SM_LLAMA_CPP_HF_REPO"}
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 # Both exit without it, whatever files there are.
 _NEEDS_HUB_ID = frozenset({"tgi", "tei"})
+_TOKENS = "https://github.com/huggingface/text-generation-inference/issues/751"
+_API_TOKEN = "HF_API_TOKEN"
+_BOTH_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+# Older versions of TGI read the longer name only, newer ones both.
+_READ_TOKENS = {"vllm": _BOTH_TOKENS, "sglang": _BOTH_TOKENS, "lmi": _BOTH_TOKENS, "tgi": _BOTH_TOKENS[::-1]}
 _PORT, _HOSTS = "8080", frozenset({"", "0.0.0.0", "::"})
 
 
@@ -35,6 +43,37 @@ def engine_is_told_where_the_files_are(spec: ModelSpec) -> Iterator[Problem]:
             message = f"{it.title} exits without `{_OWN_HUB_ID}`, although the container has files"
             fix = f"add `{_OWN_HUB_ID}: {_FOLDER}` to `environment`"
             yield Problem((*it.placed.path, "environment"), message, fix)
+
+
+@warning("IS390", CONTAINER_PAGE)
+def name_on_the_hub_is_not_empty(spec: ModelSpec) -> Iterator[Problem]:
+    """`HF_MODEL_ID` should not be empty.
+
+    TGI and TEI exit as they do without it, and others ask the hub for a model without a name, or serve one that
+    nobody chose. Files that an engine serves first are not held up by it.
+    """
+    for placed in containers(spec):
+        value = placed.environment.get(_OWN_HUB_ID)
+        engine = engine_of(placed)
+        known = None if engine is None else ENGINES.get(engine.name)
+        is_idle = known is not None and known.files_first and has_files(placed.container)
+        if value is not None and not value.strip() and not is_idle:
+            path = (*placed.path, "environment", _OWN_HUB_ID)
+            fix = f"write a name on the hub, or `{_FOLDER}` for the container's files, or remove it"
+            yield Problem(path, f"`{_OWN_HUB_ID}` is empty, and names no model", fix)
+
+
+@warning("IS391", _TOKENS)
+def token_has_the_name_that_is_read(spec: ModelSpec) -> Iterator[Problem]:
+    """A token for Hugging Face's hub should be in the variable that the engine reads.
+
+    Without it, the hub refuses gated and private models. Only TEI reads `HF_API_TOKEN`.
+    """
+    for it in judged(spec):
+        read = _READ_TOKENS.get(family_of(it.running.name), ())
+        if read and _API_TOKEN in it.placed.environment and not it.placed.environment.keys() & {*read}:
+            message = f"{it.title} does not read `{_API_TOKEN}`"
+            yield Problem(it.path(_API_TOKEN), message, f"rename it to `{read[0]}`", of_key=True)
 
 
 @warning("IS375", CONTAINER_PAGE)
