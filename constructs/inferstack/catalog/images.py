@@ -181,8 +181,8 @@ def in_words(architecture: str) -> str:
 
 
 def architectures(uri: str) -> frozenset[str]:
-    """The architectures that AWS builds the image for, by its tag or else by its repository; empty if it is not
-    AWS's.
+    """The architectures that AWS builds an image for, by its tag or else by its repository; empty if it is
+    not AWS's.
     """
     image = ecr_image(uri)
     if image is None or not is_in_aws_registry(uri):

@@ -1,10 +1,11 @@
-"""Why an endpoint does not start or answer: a log, a FailureReason, a stack event or an answer in, a verdict out.
+"""Why an endpoint does not start or answer: a verdict on a log, a FailureReason, a stack event or an answer.
 
     reading     bytes to lines: gzip, UTF-16, escapes of terminals, JSON of the AWS CLI, within limits
     signature   what single lines mean, read from ``signatures/*.toml``
-    extractors  what takes more than a line: tracebacks, Triton's table, arguments that were refused, AWS's frames
+    extractors  what takes more than a pattern: tracebacks, Triton's table, refused arguments, AWS's frames
     verdict     which of the findings is the cause, and how certain that is
     in_spec     the line of a spec that a finding leads to, and what `validate` says there
 
-Nothing here asks AWS. A cause is certain only if the text says it, or if a problem of the spec agrees with a line.
+Nothing here asks AWS. A cause is certain only if the text says it, or if a problem of the spec agrees with a
+line.
 """

@@ -53,7 +53,7 @@ class Traceback:
             pattern="",
             where="log",
             cause=f"the container's Python code raised {_braced(found['name'])}{_braced(at)}",
-            fix="read the traceback that ends with this line; `inferstack rehearse` or the image with Docker repeat it",
+            fix="read the traceback that ends with this line; the image repeats it in Docker",
             source=_PYTHON,
             rank=2,
         )
@@ -71,44 +71,34 @@ _ROW = re.compile(r"^\s*\|\s*(?P<model>[^|]*?)\s*\|\s*(?P<version>[^|]*?)\s*\|\s
 
 
 class TritonTable:
-    """Reads the table that Triton prints once it has tried all models, in which a reason takes several lines."""
+    """Reads the table that Triton prints once it has tried all models: a reason may take several lines."""
 
     def __init__(self) -> None:
         self._model = ""
         self._status: list[str] = []
 
-    def row(self, text: str) -> bool:
-        """Whether a line is a row of it."""
-        found = _ROW.match(text)
-        if found is None:
-            return False
-        if found["model"] and "UNAVAILABLE" in found["status"] and not self._model:
-            self._model, self._status = found["model"], [found["status"]]
-        elif self._model and not found["model"] and not found["version"]:
-            self._status.append(found["status"])
-        elif self._model and found["model"]:
-            # The reason of the first model is complete.
-            return self.is_open
-        return self.is_open
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a model that was not loaded has been read."""
-        return bool(self._model)
-
-    def ended(self) -> tuple[str, Signature] | None:
-        """The whole reason, and the finding, of the first model that was not loaded."""
-        if not self._model:
+    def complete(self, text: str) -> tuple[str, Signature] | None:
+        """The whole reason why a model was not loaded, and the finding, once the line after it is read."""
+        row = _ROW.match(text)
+        if self._model and row is not None and not row["model"] and not row["version"]:
+            self._status.append(row["status"])
             return None
-        model, reason = self._model, " ".join(self._status)
-        self._model = ""
+        ended = self._ended() if self._model else None
+        is_unavailable = row is not None and row["status"].startswith("UNAVAILABLE")
+        self._model = row["model"] if row is not None and is_unavailable else ""
+        self._status = [row["status"]] if row is not None else []
+        return ended
+
+    def _ended(self) -> tuple[str, Signature]:
+        reason = " ".join(self._status)
         said = reason.removeprefix("UNAVAILABLE").lstrip(": ")
+        model, what = _braced(self._model), _braced(said) or "it is unavailable"
         return reason, Signature(
             code="triton-model",
             pattern="",
             where="log",
-            cause=f"Triton could not load model `{_braced(model)}`: {_braced(said) or 'it is unavailable'}",
-            fix="correct what it names: `inferstack validate` and `inferstack rehearse` check a repository without AWS",
+            cause=f"Triton could not load model `{model}`: {what}",
+            fix="correct what it names: `inferstack validate` and `inferstack rehearse` check it without AWS",
             source=_TRITON,
             needs="triton",
             keys=(model, "triton", "model_data_url"),
@@ -122,28 +112,30 @@ class TritonTable:
 _ARGPARSE = "https://docs.python.org/3/library/argparse.html"
 _CLAP = "https://docs.rs/clap/latest/clap/error/enum.ErrorKind.html"
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_UNKNOWN, _WRONG, _MISSING = "unknown-argument", "wrong-argument", "missing-argument"
+_VERBS = {_UNKNOWN: "does not know", _WRONG: "refuses", _MISSING: "misses"}
 _REFUSED = (
-    (re.compile(r"error: unrecognized arguments: (?P<what>.+)"), "unknown-argument", "does not know", _ARGPARSE),
-    (re.compile(r"error: unexpected argument '(?P<what>--[^']+)' found"), "unknown-argument", "does not know", _CLAP),
-    (re.compile(r"error: argument (?P<what>-[^:]+: .+)"), "wrong-argument", "refuses", _ARGPARSE),
-    (re.compile(r"error: (?P<what>invalid value '[^']*' for '[^']+'.*)"), "wrong-argument", "refuses", _CLAP),
-    (re.compile(r"error: the following arguments are required: (?P<what>.+)"), "missing-argument", "misses", _ARGPARSE),
-)  # fmt: skip
+    (r"error: unrecognized arguments: (?P<what>.+)", _UNKNOWN, _ARGPARSE),
+    (r"error: unexpected argument '(?P<what>--[^']+)' found", _UNKNOWN, _CLAP),
+    (r"error: argument (?P<what>-[^:]+: .+)", _WRONG, _ARGPARSE),
+    (r"error: (?P<what>invalid value '[^']*' for '[^']+'.*)", _WRONG, _CLAP),
+    (r"error: the following arguments are required: (?P<what>.+)", _MISSING, _ARGPARSE),
+)
 _VARIABLES = ("SM_VLLM_{}", "SM_SGLANG_{}", "SM_LLAMA_CPP_{}", "{}")
 _OF_ARGUMENTS = ("IS340", "IS341", "IS342", "IS343", "IS344")
 
 
 def refused_argument(text: str) -> Signature | None:
     """The finding for a line in which a parser of arguments gives up."""
-    for pattern, code, verb, source in _REFUSED:
-        if (found := pattern.search(text)) is not None:
+    for pattern, code, source in _REFUSED:
+        if (found := re.search(pattern, text)) is not None:
             what = found["what"].strip()
             options = [it.lstrip("-").upper().replace("-", "_") for it in _OPTION.findall(what)]
             return Signature(
                 code=code,
                 pattern="",
                 where="log",
-                cause=f"the server {verb} {_braced(what)}",
+                cause=f"the server {_VERBS[code]} {_braced(what)}",
                 fix=_fix_of(code, options),
                 source=source,
                 keys=tuple(form.format(it) for it in options for form in _VARIABLES),
@@ -154,14 +146,15 @@ def refused_argument(text: str) -> Signature | None:
 
 
 def _fix_of(code: str, options: list[str]) -> str:
-    if code == "missing-argument":
+    if code == _MISSING:
         return "set the variable of the engine that names the model, or the option"
     if not options:
         return (
             "a flag takes no value in this image: leave the variable out, or take an image that knows `true`"
         )
     variable = f"SM_VLLM_{options[0]}"
-    return f"correct or remove the variable that sets it (in vLLM's image {variable}): `inferstack validate` knows the options of each version"
+    known = "`inferstack validate` knows the options of each version"
+    return f"correct or remove the variable that sets it (in vLLM's image {variable}): {known}"
 
 
 # ---------------------------------------------------------------- AWS's words without CloudFormation's frame
@@ -170,7 +163,7 @@ _ERRORS = (
     "https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html"
 )
 _HANDLER = re.compile(
-    r'Resource handler returned message: "(?P<said>.*)" \(RequestToken: [^)]*HandlerErrorCode: (?P<code>\w+)\)'
+    r'Resource handler returned message: "(?P<said>.*)" \(RequestToken: [^)]*HandlerErrorCode: (?P<code>\w+)'
 )
 _SERVICE = re.compile(r"\s*\(Service: [^)]*\)(?: \(SDK Attempt Count: \d+\))?")
 _ERROR_CODE = re.compile(r"Error Code: (?P<code>\w+)")
@@ -178,16 +171,12 @@ _CALLED = re.compile(
     r"An error occurred \((?P<code>\w+)\) when calling the \w+ operation(?: \([^)]*\))?: (?P<said>.+)"
 )
 _API = re.compile(r"api error (?P<code>\w+): (?P<said>.+)")
-_REFUSALS = {
-    "ValidationException",
-    "ValidationError",
-    "InvalidRequest",
-    "AccessDenied",
-    "AccessDeniedException",
-    "AlreadyExists",
-    "ResourceInUse",
-    "InvalidParameterValue",
-}
+_REFUSALS = frozenset(
+    {
+        *("ValidationException", "ValidationError", "InvalidRequest", "InvalidParameterValue"),
+        *("AccessDenied", "AccessDeniedException", "AlreadyExists", "ResourceInUse"),
+    }
+)
 
 
 def aws_reason(text: str) -> tuple[str, str] | None:

@@ -61,7 +61,7 @@ class SpecBeside(msgspec.Struct, frozen=True):
         for key in finding.keys:
             found = [path for path, _ in paths if path[-1] == key]
             if len(found) > 1:
-                named = [path for path in found if any(str(it) in finding.line.text for it in path[:-1])]
+                named = [path for path in found if _is_named(path, finding)]
                 valued = [path for path, it in paths if path in found and _quotes(finding, it)]
                 found = valued or named
             if len(found) == 1:
@@ -74,6 +74,11 @@ class SpecBeside(msgspec.Struct, frozen=True):
         """The problem of the spec that means the same as the line."""
         rules = finding.signature.rules
         return next((it for it in self.problems if it.code in rules), None)
+
+
+def _is_named(path: SpecPath, finding: Finding) -> bool:
+    """Whether the line has the name of a model or another block that the key is in."""
+    return any(isinstance(it, str) and it in finding.line.text for it in path[:-1])
 
 
 def _quotes(finding: Finding, value: Any) -> bool:
@@ -150,7 +155,7 @@ def _where_to_look(finding: Finding, beside: SpecBeside | None) -> str:
     stream = f" --log-stream-name-prefix {variant}/" if variant else ""
     group = f"/aws/sagemaker/Endpoints/{endpoint}"
     return (
-        f"read the container's log: `aws logs filter-log-events --log-group-name {group}{stream} | inferstack "
-        "diagnose -` (for inference components: /aws/sagemaker/InferenceComponents/COMPONENT); without such a log, "
-        "the container never started"
+        f"read the container's log: `aws logs filter-log-events --log-group-name {group}{stream} | "
+        "inferstack diagnose -` (for inference components: /aws/sagemaker/InferenceComponents/COMPONENT); "
+        "without such a log, the container never started"
     )

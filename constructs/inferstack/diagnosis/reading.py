@@ -15,18 +15,20 @@ from inferstack.diagnosis.signature import Where
 MOST_BYTES = 64 << 20
 """That are read of a log, after it is unpacked. Why a container ended is at the beginning."""
 _MOST_JSON = 32 << 20
-LONGEST_LINE = 4_000
+LONGEST_LINE = 2_000
 _MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|#033\[[\d;]*m")
 # What tools put before a line: times, streams, loggers, processes. Each may come several times.
+_LEVEL = r"(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)"
 _PREFIX = re.compile(
-    r"""^(?:\s*(?:
-        \d{4}[-/]\d\d[-/]\d\d[T ]\s*\d\d:\d\d:\d\d[.,\dZ]*(?:[+-]\d\d:?\d\d)?
-        | \S+/i-[0-9a-f]{8,}\S* | [\w.-]+\s*\|(?=\s) | \|(?=\s) | --\s\|
-        | \[(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\s*\] | \b(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL)\b(?!:\s*\w+\s*error):?
-        | \d\d-\d\d\s\d\d:\d\d:\d\d | \[[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>:
-        | W-[\w.-]+ | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s- | MODEL_LOG\s- | \S*PyProcess\S*
-        | \[\d{4}-\d\d-\d\d\s\d\d:\d\d:\d\d\s[+-]\d{4}\] | \[\d+\](?=\s)
+    rf"""^(?:\s*(?:
+        \d{{4}}[-/]\d\d[-/]\d\d[T ]\s*\d\d:\d\d:\d\d[.,\dZ]*(?:[+-]\d\d:?\d\d)?
+        | \[\d{{4}}-\d\d-\d\d\s\d\d:\d\d:\d\d\s[+-]\d{{4}}\] | \d\d-\d\d\s\d\d:\d\d:\d\d
+        | \S+/i-[0-9a-f]{{8,}}\S* | [\w.-]+\s*\|(?=\s) | \|(?=\s) | --\s\|
+        | \[{_LEVEL}\s*\] | \b{_LEVEL}\b:?
+        | \[[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>: | \[\d+\](?=\s)
+        | W-[\w.-]+ | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s-
+        | MODEL_LOG\s- | \S*PyProcess\S*
     )[ ]?)*""",
     re.VERBOSE,
 )
@@ -40,7 +42,7 @@ class NoTextError(Exception):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line without what tools put before it, its number in the file, and what kind of text it is part of."""
+    """A line without what tools put before it, its number in the file, and the kind of its text."""
 
     text: str
     number: int
@@ -106,7 +108,8 @@ def _unpacked(stream: BinaryIO) -> tuple[BinaryIO, str]:
     if not hasattr(peeked, "peek"):
         peeked = io.BufferedReader(_Joined(b"", stream))
     if peeked.peek(2)[:2] == b"\x1f\x8b":
-        peeked = io.BufferedReader(_Joined(b"", gzip.GzipFile(fileobj=peeked)))
+        archive: Any = gzip.GzipFile(fileobj=peeked)
+        peeked = io.BufferedReader(_Joined(b"", archive))
     start = peeked.peek(4096)[:4096]
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
@@ -185,7 +188,7 @@ def _of_json(value: Any) -> Iterator[Line]:
             reason = value.get("FailureReason")
             of_variants = [it for it in _texts(value.get("ProductionVariants")) if " " in it]
             said = [f"status: {status}", *([reason] if isinstance(reason, str) else []), *of_variants]
-            yield from _numbered(_split(said), "reason")
+            yield from _numbered(_split(said), "any")
             return
     if isinstance(value, list) and value and all(_is_event(it) for it in value):
         yield from _numbered(_of_stack(value), "reason")

@@ -112,7 +112,7 @@ class _Search:
         for line in chain(lines, [end]):
             if line is not end:
                 number = line.number
-            if not self._table.row(line.text) and (ended := self._table.ended()) is not None:
+            if (ended := self._table.complete(line.text)) is not None:
                 self._add_table(ended, line)
             if len(self._found) < _MOST_FINDINGS:
                 self._read(line)
@@ -127,13 +127,12 @@ class _Search:
 
     def _read(self, line: Line) -> None:
         text = line.text
-        shape = _NUMBERS.sub("0", text)
-        if not text.strip() or shape in self._says_nothing:
-            return
-        all_known = known()
+        shape, all_known = _NUMBERS.sub("0", text), known()
         if (start := all_known.start.search(text)) is not None:
             self._start += start[0] in self._starts and bool(self._found)
             self._starts.add(start[0])
+        if not text.strip() or shape in self._says_nothing:
+            return
         if all_known.ready.search(text) is not None:
             self._found = [
                 it

@@ -70,7 +70,7 @@ def role_is_not_linked_to_a_service(spec: ModelSpec) -> Iterator[Problem]:
         message = (
             f"{found['role'][:64]} is linked to {found['service'][:64]}, not made to be passed to a model"
         )
-        fix = "name a role of your own that trusts sagemaker.amazonaws.com, or leave it out: the stack makes one"
+        fix = "name a role that trusts sagemaker.amazonaws.com, or leave it out: the stack makes one"
         yield Problem(("execution_role",), message, fix)
 
 

@@ -13,9 +13,11 @@ from inferstack.problems import Problem
 _TRAINING_ONLY = "https://github.com/aws/sagemaker-tensorflow-training-toolkit/pull/372"
 _CONTRACT = f"{GUIDE}/your-algorithms-inference-code.html"
 _OF_TRAINING = re.compile(r"-training(?=-|$)")
-# Repositories under which projects publish images, whose entry points do not know the argument `serve`, with the
-# framework of AWS's image. https://github.com/huggingface/text-generation-inference/issues/885,
-# https://github.com/huggingface/text-embeddings-inference/issues/569, https://github.com/vllm-project/vllm/issues/11557
+# Names under which projects publish images whose entry points do not know the argument `serve`, with the
+# framework of AWS's image.
+# https://github.com/huggingface/text-generation-inference/issues/885
+# https://github.com/huggingface/text-embeddings-inference/issues/569
+# https://github.com/vllm-project/vllm/issues/11557
 _OF_PROJECTS = {
     "vllm-openai": "vllm",
     "text-generation-inference": "huggingface-llm",
@@ -43,9 +45,9 @@ def image_is_not_for_training(spec: ModelSpec) -> Iterator[Problem]:
 def image_starts_as_sagemaker_asks(spec: ModelSpec) -> Iterator[Problem]:
     """A copy of a project's own image needs an entry point for SageMaker.
 
-    SageMaker starts containers with the argument `serve`, and asks on port 8080. The images that vLLM, TGI and
-    TEI publish know neither; AWS's images of them do. An image of the same name may have been built on one of
-    them, with another entry point.
+    SageMaker starts containers with the argument `serve`, and asks on port 8080. The images that vLLM, TGI
+    and TEI publish know neither; AWS's images of them do. An image of the same name may have been built on
+    one of them, with another entry point.
     """
     for placed in containers(spec):
         found = name_of(placed) if isinstance(placed.image, str) else None
@@ -54,6 +56,6 @@ def image_starts_as_sagemaker_asks(spec: ModelSpec) -> Iterator[Problem]:
         message = (
             f"as the project publishes it, `{found[0]}` does not start with SageMaker's argument `serve`"
         )
-        framework = _OF_PROJECTS[found[0]]
-        fix = f"write `image: {{framework: {framework}, version: …}}`, or if its entry point is yours, ignore IS722"
+        fix = f"write `image: {{framework: {_OF_PROJECTS[found[0]]}, version: …}}`"
+        fix += ", or if its entry point is yours, ignore IS722"
         yield Problem((*placed.path, "image"), message, fix)

@@ -49,8 +49,8 @@ def engine_is_told_where_the_files_are(spec: ModelSpec) -> Iterator[Problem]:
 def name_on_the_hub_is_not_empty(spec: ModelSpec) -> Iterator[Problem]:
     """`HF_MODEL_ID` should not be empty.
 
-    TGI and TEI exit as they do without it, and others ask the hub for a model without a name, or serve one that
-    nobody chose. Files that an engine serves first are not held up by it.
+    TGI and TEI exit as they do without it, and others ask the hub for a model without a name, or serve one
+    that nobody chose. Files that an engine serves first are not held up by it.
     """
     for placed in containers(spec):
         value = placed.environment.get(_OWN_HUB_ID)

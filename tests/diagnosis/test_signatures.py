@@ -1,0 +1,45 @@
+"""The signatures as data: complete, with sources, and leading to keys that exist."""
+
+import re
+from string import Formatter
+
+import pytest
+
+from inferstack.check.every_code import every_code
+from inferstack.diagnosis.signature import Signature, known
+from inferstack.format.schema import shipped_schema
+
+SIGNATURES = [it for _, it in known().signatures]
+NEEDS = {"", "gpu", "serverless", "triton"}
+
+
+def properties() -> set[str]:
+    return {
+        key for definition in shipped_schema()["$defs"].values() for key in definition.get("properties", {})
+    }
+
+
+def filled(signature: Signature) -> set[str]:
+    texts = (signature.cause, signature.fix, *signature.keys)
+    return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda it: f"{it.code} {it.pattern[:30]}")
+def test_a_signature_is_whole(signature):
+    assert signature.source.startswith("https://")
+    assert signature.needs in NEEDS
+    assert signature.fix or signature.verdict == "cannot-tell"
+    assert signature.verdict == "cause" or not signature.certain
+    assert filled(signature) <= {*re.compile(signature.pattern).groupindex}
+    assert {*signature.rules} <= {*every_code()}
+    assert signature.alone or signature.rules
+
+
+def test_keys_are_those_of_the_format_or_variables():
+    keys = {key for it in SIGNATURES for key in it.keys if not key.startswith("{")}
+    assert {key for key in keys if not key.isupper()} <= properties() | {"name"}
+
+
+def test_there_are_about_a_hundred():
+    assert len(SIGNATURES) >= 100
+    assert len({it.code for it in SIGNATURES}) >= 80
