@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
 _NAMES = (
     "validate",
+    "diagnosing",
     "language-models",
     "triton",
     "packing",

@@ -162,7 +162,7 @@ def test_answers_of_the_aws_cli_are_read(data, code, indent):
 
 
 PACKED = {
-    "gzip": gzip.compress(OOM.encode()),
+    "gzip": gzip.compress(OOM.encode(), mtime=0),
     "UTF-16, as PowerShell writes it": OOM.encode("utf-16"),
     "a byte order mark": OOM.encode("utf-8-sig"),
     "colors": f"\x1b[2m2024-11-26T19:35:36Z\x1b[0m \x1b[31mERROR\x1b[0m {OOM}".encode(),
@@ -182,7 +182,9 @@ def test_a_text_is_found_in_whatever_it_is_packed(content):
     assert told(content).code == "gpu-memory"
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04\0\0", b"\x7fELF\0", b"a\0b", gzip.compress(b"\0" * 100)])
+@pytest.mark.parametrize(
+    "content", [b"PK\x03\x04\0\0", b"\x7fELF\0", b"a\0b", gzip.compress(b"\0" * 100, mtime=0)]
+)
 def test_what_is_no_text_is_refused(content):
     with pytest.raises(NoTextError):
         told(content)

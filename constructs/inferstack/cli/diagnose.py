@@ -85,7 +85,8 @@ def _lines(found: Diagnosis, file: str) -> Iterator[str]:
     code = f"{found.code}: " if found.code else ""
     yield f"{painted(label, _COLORS[found.verdict], sys.stdout)}: {code}{found.message}"
     if found.line:
-        yield f"  {file}:{found.line_number}: {found.line[:_MOST_SHOWN]}"
+        number = f":{found.line_number}" if found.line_number else ""
+        yield f"  {file}{number}: {found.line[:_MOST_SHOWN]}"
     if found.place is not None:
         agrees = f": {found.rule} of `validate` agrees" if found.rule else ""
         yield f"  {found.place.file}:{found.place.line}:{found.place.column}{agrees}"

@@ -30,6 +30,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     fix: str = ""
     line: str = ""
     line_number: int = 0
+    """0 for a text in JSON."""
     place: FilePlace | None = None
     """The line of the spec, if there is one place only that it can mean."""
     rule: str = ""
@@ -132,7 +133,7 @@ def _of(finding: Finding, problem: Problem | None, beside: SpecBeside | None) ->
         code=signature.code,
         fix=fix,
         line=finding.line.text.strip(),
-        line_number=finding.line.number,
+        line_number=finding.line.number if finding.line.in_file else 0,
         place=_place(finding, problem, beside),
         rule="" if problem is None else problem.code,
         source=signature.source,
@@ -157,5 +158,5 @@ def _where_to_look(finding: Finding, beside: SpecBeside | None) -> str:
     return (
         f"read the container's log: `aws logs filter-log-events --log-group-name {group}{stream} | "
         "inferstack diagnose -` (for inference components: /aws/sagemaker/InferenceComponents/COMPONENT); "
-        "without such a log, the container never started"
+        "without such a log, none has logged anything: driver, capacity or entry point"
     )

@@ -42,11 +42,14 @@ class NoTextError(Exception):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line without what tools put before it, its number in the file, and the kind of its text."""
+    """A line without what tools put before it, and the kind of text that it is from."""
 
     text: str
     number: int
+    """In the order of time: a file may have the newest first."""
     kind: Where = "any"
+    in_file: bool = True
+    """Whether the number is that of the line in the file, and not that of a text in JSON."""
 
 
 def lines_of(stream: BinaryIO) -> Iterator[Line]:
@@ -198,7 +201,7 @@ def _of_json(value: Any) -> Iterator[Line]:
 
 def _numbered(texts: Iterable[str], kind: Where) -> Iterator[Line]:
     for number, text in enumerate(texts, start=1):
-        yield from (Line(it, number, kind) for it in _cleaned(text[:LONGEST_LINE]))
+        yield from (Line(it, number, kind, in_file=False) for it in _cleaned(text[:LONGEST_LINE]))
 
 
 def _split(texts: Iterable[str]) -> Iterator[str]:

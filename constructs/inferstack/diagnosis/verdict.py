@@ -31,6 +31,10 @@ _OF_REASONS: frozenset[Where] = frozenset({"reason", "answer", "any"})
 _APPLY = {"log": _OF_LOGS, "answer": _OF_REASONS, "reason": _OF_REASONS, "any": _OF_LOGS | _OF_REASONS}
 
 
+_END = Line("", 0)
+"""Ends what the last line leaves open."""
+
+
 class Finding(msgspec.Struct, frozen=True):
     """A line that means something, with what its pattern's groups hold."""
 
@@ -107,20 +111,17 @@ class _Search:
         self._says_nothing: set[str] = set()
 
     def through(self, lines: Iterable[Line]) -> Findings:
-        number = 0
-        end = Line("", -1)
-        for line in chain(lines, [end]):
-            if line is not end:
-                number = line.number
+        before = _END
+        for line in chain(lines, [_END]):
             if (ended := self._table.complete(line.text)) is not None:
-                self._add_table(ended, line)
+                self._add_table(*ended, before)
             if len(self._found) < _MOST_FINDINGS:
                 self._read(line)
-        return Findings(tuple(self._found), self._is_ready, number)
+            before = line if line is not _END else before
+        return Findings(tuple(self._found), self._is_ready, before.number)
 
-    def _add_table(self, ended: tuple[str, Signature], line: Line) -> None:
-        reason, signature = ended
-        at = Line(reason, max(1, line.number - 1), line.kind)
+    def _add_table(self, reason: str, signature: Signature, end: Line) -> None:
+        at = msgspec.structs.replace(end, text=reason)
         # A signature of its words knows the fix; the table knows the model.
         better = next(self._matching(at), None)
         self._add(at, *(better or (signature, {})))
