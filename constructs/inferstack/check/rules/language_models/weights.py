@@ -23,7 +23,7 @@ _HUB_IDS = {"llama-cpp": "SM_LLAMA_CPP_HF_REPO"}
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 # Both exit without it, whatever files there are.
 _NEEDS_HUB_ID = frozenset({"tgi", "tei"})
-_TOKENS = "https://github.com/huggingface/text-generation-inference/issues/751"
+# https://github.com/huggingface/text-generation-inference/issues/751
 _API_TOKEN = "HF_API_TOKEN"
 _BOTH_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 # Older versions of TGI read the longer name only, newer ones both.
@@ -63,7 +63,7 @@ def name_on_the_hub_is_not_empty(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(path, f"`{_OWN_HUB_ID}` is empty, and names no model", fix)
 
 
-@warning("IS391", _TOKENS)
+@warning("IS391", "user reports")
 def token_has_the_name_that_is_read(spec: ModelSpec) -> Iterator[Problem]:
     """A token for Hugging Face's hub should be in the variable that the engine reads.
 
