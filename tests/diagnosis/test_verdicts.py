@@ -126,7 +126,7 @@ def test_the_reason_of_a_table_is_whole_and_names_the_model():
 
 EVENTS = [
     {"LogicalResourceId": "Alarm", "ResourceType": "AWS::CloudWatch::Alarm", "ResourceStatus": "CREATE_FAILED",
-     "Timestamp": "2026-11-01T10:00:02Z", "ResourceStatusReason": "Resource creation cancelled"},
+     "Timestamp": "2026-11-01T10:00:02Z", "ResourceStatusReason": "busy already exists in stack arn:aws:x"},
     {"LogicalResourceId": "Model", "ResourceType": "AWS::SageMaker::Model", "ResourceStatus": "CREATE_FAILED",
      "Timestamp": "2026-11-01T10:00:01Z", "ResourceStatusReason": "Could not find model data at s3://acme/m.tar.gz."},
 ]  # fmt: skip
