@@ -424,7 +424,7 @@ def test_a_page_is_named_with_its_title_and_what_helps(network: Network, capsys:
     assert capsys.readouterr().err.splitlines() == [
         f"inferstack: {VERSION} cannot be looked at: the answer to DescribeModelPackage is not AWS's, but a page of"
         ' HTML titled "Blocked by "Acme"", with status 403, such as a proxy\'s; check the network and the proxy'
-        " settings, then run the command again: nothing is uploaded twice"
+        " settings, then run the command again"
     ]
 
 

@@ -18,7 +18,8 @@ from inferstack.texts.placeholders import PLACEHOLDER
 # ---------------------------------------------------------------- AWS's refusals in words
 
 
-_AGAIN = "then run the command again: nothing is uploaded twice"
+_AGAIN = "then run the command again"
+_UPLOAD_AGAIN = f"{_AGAIN}: nothing is uploaded twice"
 _LOG_IN = f"log in again, such as with `aws sso login`, {_AGAIN}"
 _CREDENTIALS = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws sso login`"
 _PERMISSIONS = (
@@ -66,9 +67,9 @@ _HELP = {
     **dict.fromkeys(("NoSuchBucket", "404"), _BUCKET),
     **dict.fromkeys(("KMS.NotFoundException", "KMS.DisabledException", "KMS.KMSInvalidStateException"), _KEY),
     "RequestTimeTooSkewed": "correct the clock of this machine",
-    "BadDigest": f"the archive changed while it was uploaded; make sure that nothing writes to it, {_AGAIN}",
+    "BadDigest": f"the archive changed while it was uploaded; make sure that nothing writes to it, {_UPLOAD_AGAIN}",
     "NoRegionError": "set AWS_REGION, or `env: {region: …}` in the spec",
-    "NoSuchUpload": f"something aborted the upload, perhaps a lifecycle rule of the bucket; {_AGAIN}",
+    "NoSuchUpload": f"something aborted the upload, perhaps a lifecycle rule of the bucket; {_UPLOAD_AGAIN}",
 }
 
 
