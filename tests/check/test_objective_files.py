@@ -287,8 +287,8 @@ def test_files_of_others_in_the_project_can_be_named(folder: Path) -> None:
 
 def test_a_load_test_that_knows_only_a_url_was_of_the_type_of_the_spec(folder: Path) -> None:
     export = {
-        "request_throughput": {"avg": 1.0},
-        "request_latency": {"p95": 100},
+        "request_throughput": {"unit": "requests/sec", "avg": 1.0},
+        "request_latency": {"unit": "ms", "p95": 100},
         "input_config": {"endpoint": {"model_names": ["bert"]}},
     }
     (folder / "specs/load.csv").write_text(json.dumps(export))

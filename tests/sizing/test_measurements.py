@@ -73,7 +73,9 @@ WRONG = {
         "`instance_type` is `g5.xlarge`; write a SageMaker instance type, such as `ml.",
     ),
     HEAD + "base,ml.g5.xlarge,\n": ("`requests_per_minute` is empty; write a number above 0",),
-    HEAD.replace("\n", ",p95_ms,p95.0_ms\n"): ("the column `p95_ms` occurs twice; keep one of them",),
+    HEAD.replace("\n", ",p95_ms,p95.0_ms\n"): (
+        "the column `p95_ms` means the same as `p95.0_ms`; keep one of them",
+    ),
     HEAD: ("the file holds no measurement",),
     HEAD + "base,ml.g5.xlarge,0\n": ("2:1: IS071: `requests_per_minute` is `0`; write a number above 0",),
     HEAD + "base,ml.g5.xlarge,1e999999999\n,,-3\n": ("`configuration` is empty", "is `-3`"),
@@ -82,7 +84,14 @@ WRONG = {
         "2:1: IS071: `requests_per_minute` is `1/s`",
         "3:1: IS071: the line has 2 values, but there are 3 columns",
     ),
-    HEAD.replace("\n", ",p95\n"): ("unknown column `p95`; did you mean `p95_ms`?",),
+    HEAD.replace("\n", ",p95\n"): ("`p95` does not say its unit; if it is in milliseconds, write `p95_ms`",),
+    HEAD.replace("\n", ",latency_p95\n"): (
+        "`latency_p95` does not say its unit; if it is in milliseconds, write `p95_ms`",
+    ),
+    HEAD.replace("\n", ",user\n"): ("unknown column `user`; did you mean `users`?",),
+    HEAD.replace("\n", ",rps\n"): (
+        "the column `requests_per_minute` means the same as `rps`; keep one of them",
+    ),
     HEAD.replace("\n", ",users\n") + "base,ml.g5.xlarge,1,2.5\n": ("`users` is `2.5`; write a whole number",),
     HEAD.replace("\n", ",users,users\n"): ("the column `users` occurs twice; keep one of them",),
     "{": ("the file is not JSON",),

@@ -160,9 +160,7 @@ def test_numbers_of_users_are_compared_only_within_a_configuration():
 def test_a_configuration_that_was_measured_more_than_once_is_doubted_if_the_rates_differ():
     for users in (None, 4):
         rows = [one(requests=rate, latencies={}, users=users) for rate in (1000, 1049, 1050)]
-        said = (
-            "it was measured more than once, from 1000 to 1050 requests a minute: keep the row that is right"
-        )
+        said = "it was measured more than once, from 1000 to 1050 requests a minute: the lowest counts; keep the row that is right"
         assert [it.doubts for it in sizes(rows, demand(1), NO_PRICES)] == [(said,)] * 3
         assert [it.doubts for it in sizes(rows[:2], demand(1), NO_PRICES)] == [(), ()]
 

@@ -19,7 +19,7 @@ from inferstack.texts.placeholders import PLACEHOLDER
 
 
 _AGAIN = "then run the command again"
-_UPLOAD_AGAIN = f"{_AGAIN}: nothing is uploaded twice"
+_RESUME = f"{_AGAIN}: nothing is uploaded twice"
 _LOG_IN = f"log in again, such as with `aws sso login`, {_AGAIN}"
 _CREDENTIALS = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws sso login`"
 _PERMISSIONS = (
@@ -67,9 +67,9 @@ _HELP = {
     **dict.fromkeys(("NoSuchBucket", "404"), _BUCKET),
     **dict.fromkeys(("KMS.NotFoundException", "KMS.DisabledException", "KMS.KMSInvalidStateException"), _KEY),
     "RequestTimeTooSkewed": "correct the clock of this machine",
-    "BadDigest": f"the archive changed while it was uploaded; make sure that nothing writes to it, {_UPLOAD_AGAIN}",
+    "BadDigest": f"the archive changed while it was uploaded; make sure that nothing writes to it, {_RESUME}",
     "NoRegionError": "set AWS_REGION, or `env: {region: …}` in the spec",
-    "NoSuchUpload": f"something aborted the upload, perhaps a lifecycle rule of the bucket; {_UPLOAD_AGAIN}",
+    "NoSuchUpload": f"something aborted the upload, perhaps a lifecycle rule of the bucket; {_RESUME}",
 }
 
 

@@ -14,7 +14,8 @@ from inferstack.facts.walk import every_variant, instance_types
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNUSABLE_RESULT
-from inferstack.sizing.measurements import Measurement, measured_in
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import measured_in
 from inferstack.source.other_files import MOST_BYTES
 
 _PROFILE = "profile_export_aiperf.json"

@@ -28,7 +28,7 @@ from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
 
 if TYPE_CHECKING:
-    from inferstack.sizing.measurements import Measurement
+    from inferstack.sizing.measurement import Measurement
 
 T = TypeVar("T")
 _TRAFFIC = ("objective", "traffic")

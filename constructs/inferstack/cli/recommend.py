@@ -36,7 +36,8 @@ from inferstack.sizing.job_scaling import (
     changes_for,
     recommendation_to_scale,
 )
-from inferstack.sizing.measurements import Measurement, as_csv
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import as_csv
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.triton.archive.writing import complete_or_absent
 

@@ -15,7 +15,6 @@ from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.scaling import TRACKED
 from inferstack.facts.walk import is_async, region_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
@@ -23,7 +22,8 @@ from inferstack.problems import printable
 from inferstack.problems.words import choose
 from inferstack.sizing.cost_picture import cost_against_latency
 from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
-from inferstack.sizing.measurements import Measurement, read_measurements
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Size, best, demand_of, sizes
 
@@ -190,7 +190,7 @@ def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
     if not is_async(spec):
         yield from (
             "    policies:",
-            f"      - metric: {TRACKED}",
+            f"      - metric: {size.metric}",
             f"        target_value: {size.target_value}",
         )
 

@@ -49,6 +49,8 @@ from inferstack.problems.words import describe
 
 TRACKED = "SageMakerVariantInvocationsPerInstance"
 """The metric of a policy whose target is a number of requests per minute and instance."""
+TRACKED_AT_ONCE = "SageMakerVariantConcurrentRequestsPerModelHighResolution"
+"""The metric of a policy whose target is a number of concurrent requests per instance."""
 PER_INSTANCE = frozenset({TRACKED, "InvocationsPerInstance"})
 """The names of metrics that count requests per minute and instance."""
 

@@ -35,8 +35,19 @@ class Objective(Block):
     its busiest and its quietest minute."""
     measurements: FileBeside | None = None
     """The file of a load test. `inferstack size` ranks what it says, and rules compare the spec with it."""
+    concurrency: Rate | None = None
+    """Requests that are answered at the same time when the endpoint is busiest. A language model takes long
+    for each, so they say more than requests per minute, and a policy follows them, too."""
+    lowest_concurrency: Rate | None = None
+    """The same when it is quietest."""
+    tokens_per_second: Rate | None = None
+    """Tokens that a language model writes in a second when the endpoint is busiest, for all requests."""
     latency: LatencyLimit | None = None
     """The latency limit that a configuration must meet."""
+    time_to_first_token: LatencyLimit | None = None
+    """The limit for the time until a language model writes its first token."""
+    inter_token_latency: LatencyLimit | None = None
+    """The limit for the time from one token to the next."""
     safety_factor: Share = 1
     """The share of an instance's capacity to plan with. AWS suggests starting with 0.5."""
     spare_instances: Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 1_000})] = 0

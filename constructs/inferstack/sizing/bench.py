@@ -10,7 +10,7 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop, rounded
-from inferstack.sizing.measurements import Measurement
+from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.search import Trial
 from inferstack.triton.measuring.configurations import Configuration, configured
 from inferstack.triton.measuring.sending import Request, users_of

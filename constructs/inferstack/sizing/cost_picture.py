@@ -29,7 +29,7 @@ def cost_against_latency(ranked: Sequence[Size], demand: Demand, currency: str =
     return over_latency(
         dots,
         Axes(f"P{percentile:f}", "cost", title, "instance_type", _TOLD),
-        title={"text": f"For {demand.peak:,f} requests a minute", "subtitle": "Filled: meets the objective"},
+        title={"text": f"For {demand.in_words}", "subtitle": "Filled: meets the objective"},
         description="Measured configurations by latency and cost; the objective's limit is a line.",
         limit=None if limit is None else float(limit.milliseconds),
         budget=None if budget is None else float(budget),

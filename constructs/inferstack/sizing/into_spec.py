@@ -104,14 +104,15 @@ def _scaling(spec: ModelSpec, path: SpecPath, scaling: Autoscaling, size: Size) 
         values[(*path, "min_capacity")] = size.min_capacity
     if is_async(spec):
         return values
-    followed = [at for at, it in enumerate(scaling.policies) if it.metric in PER_INSTANCE]
+    same = PER_INSTANCE if size.metric == TRACKED else {size.metric}
+    followed = [at for at, it in enumerate(scaling.policies) if it.metric in same]
     if followed:
         return {**values, (*path, "policies", followed[0], "target_value"): size.target_value}
     return {**values, (*path, "policies", len(scaling.policies)): _policy(size)}
 
 
 def _policy(size: Size) -> dict[str, Any]:
-    return {"metric": TRACKED, "target_value": size.target_value}
+    return {"metric": size.metric, "target_value": size.target_value}
 
 
 def _left(spec: ModelSpec, scaling: Autoscaling | None, *, has_other_type: bool = False) -> Iterator[str]:

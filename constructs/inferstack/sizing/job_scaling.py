@@ -11,7 +11,8 @@ from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.walk import model_containers, variant_scalings, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import SpecPath
-from inferstack.sizing.measurements import Measurement, measured_in
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import measured_in
 from inferstack.sizing.sizes import demand_of, sizes
 
 _NAMES = {"Namespace": "namespace", "MetricName": "metric_name", "Statistic": "statistic"}

@@ -5,17 +5,24 @@
 
 The safety factor is that of AWS's formula for a scaling target: the share of what an instance can do that is
 planned for. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-loadtest.html
+
+An objective of a language model counts concurrent requests, or tokens per second. A configuration that was
+measured with so many users, or wrote so many tokens, then takes as many instances as their quotient says, and
+its target is in concurrent requests.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.endpoint.cost import HOURS_A_MONTH, Prices
-from inferstack.format.objective import Objective
-from inferstack.sizing.measurements import Measurement
+from inferstack.facts.scaling import TRACKED, TRACKED_AT_ONCE
+from inferstack.format.objective import LatencyLimit, Objective
+from inferstack.sizing.measurement import Measurement, Percentiles
 
 RISES = Decimal("1.05")
 """From this on, a rate is clearly higher than another; two runs of the same load differ by less."""
@@ -33,32 +40,76 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """What an endpoint must do: requests per minute at its busiest and quietest, and how fast."""
 
     peak: Decimal
+    """0 where it is only said in the two below."""
     lowest: Decimal | None = None
+    concurrency: Decimal | None = None
+    """Requests at the same time."""
+    lowest_concurrency: Decimal | None = None
+    tokens_per_second: Decimal | None = None
     latency_limit: PercentileLimit | None = None
+    first_token_limit: PercentileLimit | None = None
+    inter_token_limit: PercentileLimit | None = None
     safety_factor: Decimal = Decimal(1)
     spare_instances: int = 0
     budget_per_hour: Decimal | None = None
+
+    @property
+    def is_of_language_model(self) -> bool:
+        """Whether it says something that only language models have."""
+        own = (self.concurrency, self.tokens_per_second, self.first_token_limit, self.inter_token_limit)
+        return any(it is not None for it in own)
+
+    @property
+    def in_words(self) -> str:
+        """What is asked for at the busiest."""
+        said = {"requests a minute": self.peak or None, "requests at once": self.concurrency}
+        said["tokens a second"] = self.tokens_per_second
+        return ", ".join(f"{number:,f} {of}" for of, number in said.items() if number is not None)
+
+    def of(self, measured: Measurement) -> "Demand":
+        """The same in requests per minute of a configuration, as far as its measurement allows."""
+        rate = measured.requests_per_minute
+        wanted = (self.concurrency, measured.users), (self.tokens_per_second, measured.tokens_per_second)
+        peaks = [most / each * rate for most, each in wanted if most is not None and each is not None]
+        lowest = [] if self.lowest is None else [self.lowest]
+        if self.lowest_concurrency is not None and measured.users is not None:
+            lowest.append(self.lowest_concurrency / measured.users * rate)
+        return replace(self, peak=max([self.peak, *peaks]), lowest=max(lowest, default=None))
 
 
 def demand_of(objective: Objective, weight: Decimal = Decimal(1), weights: Decimal = Decimal(1)) -> Demand:
     """What an objective asks for, in exact numbers: of everything that gets requests, or of what has this
     ``weight`` out of all ``weights``. Its file of traffic has been read.
     """
-    limit, lowest, budget = objective.latency, objective.lowest_requests_per_minute, objective.budget_per_hour
-    if objective.requests_per_minute is None:
+    share = weight / weights
+    asked = (objective.requests_per_minute, objective.concurrency, objective.tokens_per_second)
+    if all(it is None for it in asked):
         raise ValueError("the file of traffic has not been read")
+    requests, concurrency, tokens = (_part(it, share) for it in asked)
+    budget = objective.budget_per_hour
     return Demand(
-        peak=_exact(objective.requests_per_minute) * weight / weights,
-        lowest=None if lowest is None else _exact(lowest) * weight / weights,
-        latency_limit=None
-        if limit is None
-        else PercentileLimit(
-            Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds)
-        ),
+        peak=Decimal(0) if requests is None else requests,
+        lowest=_part(objective.lowest_requests_per_minute, share),
+        concurrency=concurrency,
+        lowest_concurrency=_part(objective.lowest_concurrency, share),
+        tokens_per_second=tokens,
+        latency_limit=_limit(objective.latency),
+        first_token_limit=_limit(objective.time_to_first_token),
+        inter_token_limit=_limit(objective.inter_token_latency),
         safety_factor=_exact(objective.safety_factor),
         spare_instances=objective.spare_instances,
         budget_per_hour=None if budget is None else _exact(budget),
     )
+
+
+def _part(number: float | None, share: Decimal) -> Decimal | None:
+    return None if number is None else _exact(number) * share
+
+
+def _limit(limit: LatencyLimit | None) -> PercentileLimit | None:
+    if limit is None:
+        return None
+    return PercentileLimit(Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds))
 
 
 def _exact(number: float) -> Decimal:
@@ -74,7 +125,9 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     usable: Decimal
     """Requests per minute and instance that are planned for: the safety factor of what was measured."""
     target_value: int
-    """The same as a whole number: a target of `SageMakerVariantInvocationsPerInstance`."""
+    """The target of ``metric``: the same as a whole number, or the safety factor of the users."""
+    metric: str
+    """What a policy follows: requests, or concurrent requests, in the words of a spec."""
     min_capacity: int
     count: int
     """Instances at the highest demand, spare ones included."""
@@ -99,11 +152,14 @@ def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -
     Those that do not meet it come last. Without prices, fewer instances come first.
     """
     found = list(measurements)
-    alike: dict[tuple[str, str], list[Measurement]] = {}
+    sound: dict[tuple[str, str], list[Measurement]] = {_of(it): [] for it in found}
     for it in found:
-        alike.setdefault(_of(it), []).append(it)
-    doubts = {of: _RateByUsers.of(those) for of, those in alike.items()}
-    return sorted((_size(it, demand, prices, doubts[_of(it)]) for it in found), key=_rank)
+        if not any(it.faults):
+            sound[_of(it)].append(it)
+    loads = {of: _RateByUsers.of(those) for of, those in sound.items()}
+    # A bad run says nothing about the others.
+    bad = {id(it): _RateByUsers.of([*sound[_of(it)], it]) for it in found if any(it.faults)}
+    return sorted((_size(it, demand, prices, bad.get(id(it), loads[_of(it)])) for it in found), key=_rank)
 
 
 def _of(measured: Measurement) -> tuple[str, str]:
@@ -114,20 +170,26 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
     price = measured.price_per_hour
     if price is None:
         price = prices.of(measured.instance_type)
+    of_row = demand.of(measured)
     usable = demand.safety_factor * measured.requests_per_minute
-    count = _instances(demand.peak, usable) + demand.spare_instances
-    low = demand.peak if demand.lowest is None else demand.lowest
+    count = _instances(of_row.peak, usable) + demand.spare_instances
+    low = of_row.peak if of_row.lowest is None else of_row.lowest
     per_hour = None if price is None else count * price
+    at_once = measured.users if demand.is_of_language_model else None
+    per_million = None
+    if per_hour is not None and of_row.peak:
+        per_million = per_hour * 1_000_000 / (of_row.peak * _MINUTES_AN_HOUR)
     return Size(
         measurement=measured,
         title=load.title(measured),
         usable=usable,
-        target_value=math.floor(usable),
+        target_value=math.floor(usable if at_once is None else demand.safety_factor * at_once),
+        metric=TRACKED if at_once is None else TRACKED_AT_ONCE,
         min_capacity=_instances(low, usable) + demand.spare_instances,
         count=count,
         per_hour=per_hour,
-        per_million=None if per_hour is None else per_hour * 1_000_000 / (demand.peak * _MINUTES_AN_HOUR),
-        objections=tuple(_objections(measured, demand, per_hour, usable)),
+        per_million=per_million,
+        objections=tuple(_objections(measured, demand, per_hour, usable, load)),
         doubts=tuple(load.doubts(measured)),
     )
 
@@ -137,31 +199,61 @@ def _instances(requests: Decimal, usable: Decimal) -> int:
 
 
 def _objections(
-    measured: Measurement, demand: Demand, per_hour: Decimal | None, usable: Decimal
+    measured: Measurement, demand: Demand, per_hour: Decimal | None, usable: Decimal, load: "_RateByUsers"
 ) -> Iterator[str]:
-    if demand.latency_limit is not None and (slow := _too_slow(measured, demand.latency_limit)):
-        yield slow
+    yield from measured.faults
+    yield from load.contradicted(measured)
+    yield from _unknown(measured, demand)
+    runs = load.same_load(measured)
+    for limit, field in _limits(demand):
+        slow = (_too_slow(getattr(it, field), limit, _LIMITED[field]) for it in runs)
+        yield from itertools.islice((it for it in slow if it is not None), 1)
     if usable < 1:
         yield "less than one request a minute per instance"
+    if demand.is_of_language_model and measured.users and demand.safety_factor * measured.users < 1:
+        yield f"{demand.safety_factor:f} of {_counted(measured.users)} is less than one request at once"
     budget = demand.budget_per_hour
     if budget is not None and per_hour is not None and per_hour > budget:
         yield f"{per_hour:f} an hour is over the budget of {budget:f}"
 
 
-def _too_slow(measured: Measurement, limit: PercentileLimit) -> str | None:
+def _unknown(measured: Measurement, demand: Demand) -> Iterator[str]:
+    """What the objective counts in, but the measurement does not say."""
+    if demand.concurrency is not None and measured.users is None:
+        yield "its number of users is not known, so instances cannot be counted by `concurrency`"
+    if demand.tokens_per_second is not None and measured.tokens_per_second is None:
+        yield "no tokens were measured, so instances cannot be counted by `tokens_per_second`"
+
+
+_LIMITED = {
+    "latencies": "",
+    "time_to_first_token": " until the first token",
+    "inter_token_latency": " between tokens",
+}
+
+
+def _limits(demand: Demand) -> Iterator[tuple[PercentileLimit, str]]:
+    """The limits that a demand has, with the field of a measurement that each is for."""
+    limits = (demand.latency_limit, demand.first_token_limit, demand.inter_token_limit)
+    for limit, field in zip(limits, _LIMITED, strict=True):
+        if limit is not None:
+            yield limit, field
+
+
+def _too_slow(measured: Percentiles, limit: PercentileLimit, what: str = "") -> str | None:
     """Why a latency is over the limit, or not known to be below it.
 
     A latency at a higher percentile is never lower: P99 below the limit is enough for P95, and P90 above it
     is too much.
     """
-    below = [value for at, value in measured.latencies.items() if at >= limit.percentile]
-    above = [value for at, value in measured.latencies.items() if at <= limit.percentile]
+    below = [value for at, value in measured.items() if at >= limit.percentile]
+    above = [value for at, value in measured.items() if at <= limit.percentile]
     if below and min(below) <= limit.milliseconds:
         return None
     shown = f"the limit of {limit.milliseconds:f} ms at P{limit.percentile:f}"
     if above and max(above) > limit.milliseconds:
-        return f"{max(above):.6g} ms is over {shown}"
-    return f"no measured latency shows whether it is below {shown}"
+        return f"{max(above):.6g} ms{what} is over {shown}"
+    return f"no measured latency{what} shows whether it is below {shown}"
 
 
 class _RateByUsers(msgspec.Struct, frozen=True):
@@ -177,35 +269,46 @@ class _RateByUsers(msgspec.Struct, frozen=True):
     """The best rate with more users than these, and how many it takes."""
     before_last: Decimal
     """The best rate with fewer users than the most."""
-    rates: Mapping[int | None, tuple[Decimal, Decimal]]
-    """The lowest and the highest rate with each number of users, None if they were not counted."""
+    runs: Mapping[int | None, Sequence[Measurement]]
+    """All measurements with each number of users, None if they were not counted."""
 
     @classmethod
     def of(cls, measured: Sequence[Measurement]) -> "_RateByUsers":
         """What some measurements of one configuration show."""
-        rates: dict[int | None, tuple[Decimal, Decimal]] = {}
+        runs: dict[int | None, list[Measurement]] = {}
         for it in measured:
-            low, high = rates.get(it.users, (it.requests_per_minute,) * 2)
-            rates[it.users] = min(low, it.requests_per_minute), max(high, it.requests_per_minute)
-        best = {users: high for users, (_, high) in rates.items() if users is not None}
+            runs.setdefault(it.users, []).append(it)
+        best = {users: max(map(_rate, those)) for users, those in runs.items() if users is not None}
         counts, above, highest = tuple(sorted(best)), {}, (Decimal(0), 0)
         for users in reversed(counts):
             above[users] = highest
             highest = highest if highest[0] > best[users] else (best[users], users)
-        return cls(counts, above, max((best[it] for it in counts[:-1]), default=Decimal(0)), rates)
+        return cls(counts, above, max((best[it] for it in counts[:-1]), default=Decimal(0)), runs)
 
     def title(self, measured: Measurement) -> str:
         """The configuration, with its number of users if there are others."""
         users, name = measured.users, measured.configuration
         return name if users is None or len(self.counts) < 2 else f"{name}, {_counted(users)}"
 
+    def same_load(self, measured: Measurement) -> Sequence[Measurement]:
+        """All measurements of the same load, this one first; only this, where users were not counted."""
+        runs = [] if measured.users is None else self.runs[measured.users]
+        return [measured, *(it for it in runs if it is not measured)]
+
+    def contradicted(self, measured: Measurement) -> Iterator[str]:
+        """Why another measurement of the same load counts instead: the one with the lowest rate."""
+        low = min(map(_rate, self.runs[measured.users]))
+        if measured.requests_per_minute >= RISES * low:
+            rates = f"{low:.6g} requests a minute, not {_rate(measured):.6g}"
+            yield f"another measurement of the same load shows {rates}"
+
     def doubts(self, measured: Measurement) -> Iterator[str]:
         """Why a measurement may be of the load rather than of the instance, or of something else."""
         users, rate = measured.users, measured.requests_per_minute
-        low, high = self.rates[users]
-        if high >= RISES * low:
-            rates = f"from {low:.6g} to {high:.6g} requests a minute"
-            yield f"it was measured more than once, {rates}: keep the row that is right"
+        rates = [*map(_rate, self.runs[users])]
+        if max(rates) >= RISES * min(rates):
+            shown = f"from {min(rates):.6g} to {max(rates):.6g} requests a minute"
+            yield f"it was measured more than once, {shown}: the lowest counts; keep the row that is right"
         if users is None:
             return
         best_above, with_users = self.above[users]
@@ -218,6 +321,10 @@ class _RateByUsers(msgspec.Struct, frozen=True):
         elif len(self.counts) > 1 and users == self.counts[-1] and rate >= RISES * self.before_last:
             step = f"from {self.counts[-2]} to {_counted(users)}"
             yield f"the rate still rose with the last step, {step}: measure with more"
+
+
+def _rate(measured: Measurement) -> Decimal:
+    return measured.requests_per_minute
 
 
 def _counted(users: int) -> str:

@@ -1,5 +1,6 @@
 """Rules on an objective: whether scaling, load test, alarms, measurements and costs agree with it."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -39,9 +40,10 @@ def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
     objective = spec.objective
     if objective is None:
         return
-    if objective.traffic is None and objective.requests_per_minute is None:
+    asked = (objective.requests_per_minute, objective.concurrency, objective.tokens_per_second)
+    if objective.traffic is None and all(it is None for it in asked):
         message = "the objective does not say how many requests there are"
-        fix = "add `requests_per_minute`, or a file of `traffic`"
+        fix = "add `requests_per_minute`, `concurrency`, `tokens_per_second`, or a file of `traffic`"
         yield Problem(("objective",), message, fix, lacks="requests_per_minute")
     for key in ("requests_per_minute", "lowest_requests_per_minute"):
         if objective.traffic is not None and getattr(objective, key) is not None:
@@ -52,13 +54,11 @@ def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
 @error("IS550")
 def lowest_is_not_above_the_highest(spec: ModelSpec) -> Iterator[Problem]:
     """The lowest number of requests cannot be above the highest."""
-    it = spec.objective
-    if it is None or it.lowest_requests_per_minute is None or it.requests_per_minute is None:
-        return
-    lowest, most = it.lowest_requests_per_minute, it.requests_per_minute
-    if lowest > most:
-        message = f"{lowest:g} is above `requests_per_minute`, {most:g}"
-        yield Problem(("objective", "lowest_requests_per_minute"), message, "swap them")
+    for key in ("requests_per_minute", "concurrency"):
+        most, lowest = getattr(spec.objective, key, None), getattr(spec.objective, f"lowest_{key}", None)
+        if lowest is not None and most is not None and lowest > most:
+            message = f"{lowest:g} is above `{key}`, {most:g}"
+            yield Problem(("objective", f"lowest_{key}"), message, "swap them")
 
 
 @warning("IS551", _SCALING)
@@ -218,7 +218,7 @@ def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
     for path, target in compared.targets:
         if best is not None and target > best.usable:
             planned = f"the {best.usable.normalize():f} to plan for"
-            fix = f"lower it to {best.target_value}"
+            fix = f"lower it to {math.floor(best.usable)}"
             yield Problem(path, f"{target:f} is above {planned}, {_by(best)}", fix)
 
 
