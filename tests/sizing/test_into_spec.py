@@ -10,7 +10,7 @@ from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.scaling import TRACKED
 from inferstack.format.objective import Objective
 from inferstack.sizing.into_spec import NotWritableError, SpecChanges, changes_for, sized_variant
-from inferstack.sizing.measurements import Measurement
+from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.sizes import sizes
 
 IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/bert:1"
@@ -24,7 +24,7 @@ def changes(which: str | None = None, objective: Objective = OBJECTIVE, **keys: 
     spec = parse_spec({key: it for key, it in {**data, **keys}.items() if it is not None}).spec
     sized = sized_variant(spec, objective, which)
     measured = Measurement(
-        configuration="base", instance_type="ml.g5.xlarge", requests_per_minute=Decimal(100)
+        configuration="base", instance_type="ml.g5.xlarge", requests_per_minute=Decimal(100), users=8
     )
     (size,) = sizes([measured], sized.demand, NO_PRICES)
     return changes_for(spec, sized, size)
@@ -37,6 +37,18 @@ POLICY = {"metric": TRACKED, "target_value": 100}
 def test_scaling_is_made_where_the_demand_varies() -> None:
     scaling = {"min_capacity": 2, "max_capacity": 10, "policies": [POLICY]}
     assert changes() == SpecChanges({**INSTANCES, ("autoscaling",): scaling})
+
+
+def test_language_models_scale_by_concurrent_requests() -> None:
+    asked = Objective(concurrency=80, lowest_concurrency=16)
+    policy = {"metric": "SageMakerVariantConcurrentRequestsPerModelHighResolution", "target_value": 8}
+    scaling = {"min_capacity": 2, "max_capacity": 10, "policies": [policy]}
+    assert changes(objective=asked) == SpecChanges({**INSTANCES, ("autoscaling",): scaling})
+    policies = [{"metric": "CPUUtilization", "target_value": 50}, {**policy, "target_value": 3}]
+    found = changes(
+        objective=asked, autoscaling={"min_capacity": 1, "max_capacity": 3, "policies": policies}
+    )
+    assert found.values["autoscaling", "policies", 1, "target_value"] == 8
 
 
 def test_a_steady_demand_needs_no_scaling() -> None:

@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inferstack.problems import SpecError
-from inferstack.sizing.measurements import (
-    COLUMNS,
-    Measurement,
-    as_csv,
-    measured_in,
-    read_measurements,
-)
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import COLUMNS, as_csv, measured_in, read_measurements
+from inferstack.sizing.results import lacking
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -33,6 +29,9 @@ def test_a_recommendation_job_says_requests_per_second():
     assert (found.configuration, found.instance_type) == ("high-otps-on-g6-24xlarge", "ml.g6.24xlarge")
     assert found.requests_per_minute == Decimal("450.684")
     assert found.latencies == {50: Decimal("11134.94"), 90: Decimal("12119.56"), 99: Decimal("13762.74")}
+    assert found.time_to_first_token == {50: Decimal("269.55"), 90: Decimal("394.81")}
+    assert found.inter_token_latency == {50: Decimal("43.38"), 90: Decimal("44.35")}
+    assert found.tokens_per_second == Decimal("1893.21")
     # 88 users who wait 11.1 s send 474 requests a minute at most.
     assert (found.users, found.keeps_users_waiting) == (88, True)
 
@@ -45,6 +44,115 @@ def test_aiperf_needs_to_be_told_what_it_measured():
     assert found.latencies[Decimal(95)] == Decimal("26231.405454150005")
     with pytest.raises(SpecError, match="does not say which instance it measured; add `--instance-type"):
         read_measurements(file)
+
+
+# Recorded with these releases against a server that streams a word every ten milliseconds, and answers a fifth of the
+# requests with 503 in those called `failed` or `cancelled`; reduced to what says something about the run.
+RECORDED = {
+    "aiperf_0.8.0": (4, ""),
+    "aiperf_0.11.0_failed": (4, "20 of 60 requests failed"),
+    "aiperf_0.13.0": (4, ""),
+    "aiperf_0.13.0_failed": (4, "16 of 60 requests failed"),
+    "aiperf_0.13.0_rate": (None, "20 of 40 requests failed"),
+    "aiperf_0.13.0_cancelled": (2, "the run was cancelled"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_summaries_of_aiperf_are_read_in_each_of_its_schemas(name):
+    (found,) = read_measurements(RESULTS / f"{name}.json", instance_type="ml.g6.xlarge")
+    users, fault = RECORDED[name]
+    assert (found.configuration, found.users) == ("mock", users)
+    assert next(found.faults, "") == fault
+    # A word every ten milliseconds, the first one after fifty.
+    assert 10 <= found.inter_token_latency[50] < 15
+    assert 50 <= found.time_to_first_token[50] < 100
+    assert 200 < found.latencies[50] < 250
+    # Sixteen words an answer.
+    assert found.tokens_per_second * 60 / found.requests_per_minute == pytest.approx(16)
+
+
+def with_changes(name, **changes):
+    export = json.loads((RESULTS / f"{name}.json").read_text("utf-8"), parse_float=Decimal)
+    return json.dumps({**export, **changes}, default=float)
+
+
+UNITS = {
+    "microseconds": ({"request_latency": {"unit": "us", "p95": 400_000}}, {95: 400}),
+    "seconds": ({"request_latency": {"unit": "sec", "p95": 0.4}}, {95: 400}),
+    "no latency": ({"request_latency": {}}, {}),
+}
+
+
+@pytest.mark.parametrize("change", UNITS)
+def test_the_unit_of_a_metric_is_read(tmp_path, change):
+    changes, latencies = UNITS[change]
+    file = written(tmp_path, with_changes("aiperf_0.13.0", **changes))
+    assert read_measurements(file, instance_type="ml.g6.xlarge")[0].latencies == latencies
+
+
+UNUSABLE = {
+    "`request_latency` is in `tokens`, not in `ns` or the like": {
+        "request_latency": {"unit": "tokens", "p95": 1}
+    },
+    "`request_throughput` is in `requests/day`": {"request_throughput": {"unit": "requests/day", "avg": 1}},
+    "its `schema_version` is `2.0`, and only 1.0 to 1.x are known": {"schema_version": "2.0"},
+    "`input_config` is missing": {"input_config": None},
+}
+
+
+@pytest.mark.parametrize("message", UNUSABLE)
+def test_a_summary_that_cannot_be_understood_is_not_guessed(tmp_path, message):
+    changed = json.loads(with_changes("aiperf_0.13.0", **UNUSABLE[message]))
+    content = json.dumps({key: it for key, it in changed.items() if it is not None})
+    with pytest.raises(SpecError) as caught:
+        read_measurements(written(tmp_path, content), instance_type="ml.g6.xlarge")
+    assert message in str(caught.value)
+
+
+def test_a_run_in_which_everything_failed_says_so(tmp_path):
+    export = json.loads(with_changes("aiperf_0.13.0_failed"))
+    del export["request_throughput"], export["request_latency"], export["request_count"]
+    with pytest.raises(
+        SpecError, match=":1:1: IS071: no request was answered, and 16 failed; name the summary"
+    ):
+        read_measurements(written(tmp_path, json.dumps(export)), instance_type="ml.g6.xlarge")
+
+
+SUITE = (
+    "endpoint,use_case,concurrency,total_requests,successful,failed,latency_p50,latency_p90,latency_avg,"
+    "tok_per_sec_avg,rps,aggregate_output_tok_sec,ttft_p90,model,optimization,instance_type,region\n"
+)
+ROWS_OF_SUITE = {
+    "bench,chat,8,30,30,0,900,1200,950,30,0.5,240.5,110,qwen,fp8,ml.g6e.xlarge,us-east-1\n": (),
+    "bench,chat,8,30,29,1,900,1200,950,30,0.5,240.5,110,qwen,fp8,ml.g6e.xlarge,us-east-1\n": (),
+    "bench,chat,8,30,15,15,900,1200,950,30,0.5,240.5,110,qwen,fp8,ml.g6e.xlarge,us-east-1\n": (
+        "15 of 30 requests failed",
+    ),
+    "bench,chat,8,30,30,0,900,1200,950,0,0.5,0.0,,qwen,fp8,ml.g6e.xlarge,us-east-1\n": (
+        "the answers had no tokens",
+    ),
+    "bench,chat,8,30,30,0,1200,900,950,30,0.5,240.5,110,qwen,fp8,ml.g6e.xlarge,us-east-1\n": (
+        "a latency of 900 ms at P90, but 1200 at P50: it cannot be lower at a higher percentile",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", ROWS_OF_SUITE)
+def test_the_columns_of_the_suite_are_understood_and_others_left_out(tmp_path, row):
+    (found,) = read_measurements(written(tmp_path, SUITE + row))
+    assert (found.configuration, found.users) == ("qwen, fp8, chat", 8)
+    assert found.requests_per_minute == 30
+    assert {*found.latencies} == {50, 90}
+    assert tuple(found.faults) == ROWS_OF_SUITE[row]
+    assert found.tokens_per_second == (None if "no tokens" in str(ROWS_OF_SUITE[row]) else Decimal("240.5"))
+
+
+def test_a_column_that_nobody_needs_is_left_out(tmp_path):
+    (found,) = read_measurements(
+        written(tmp_path, HEAD.replace("\n", ",region\n") + "a,ml.g5.xlarge,1,us-east-1\n")
+    )
+    assert found.requests_per_minute == 1
 
 
 def test_a_table_may_have_any_percentiles_and_leave_values_out(tmp_path):
@@ -195,6 +303,33 @@ def test_what_several_instances_do_together_is_divided_among_them():
     assert (found.requests_per_minute, found.price_per_hour) == (371, Decimal("0.23"))
 
 
+def test_the_answers_on_the_pages_of_aws_are_in_microseconds():
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/instance-recommendation-results.html
+    job = recommended(1, 0.204, 0)
+    job["InferenceRecommendations"][0]["Metrics"] = {"MaximumInvocations": 648, "ModelLatency": 263_596}
+    (found,) = measured_in(job, source="job")
+    assert (found.requests_per_minute, found.latencies) == (648, {95: Decimal("263.596")})
+
+
+LACKING = {
+    "MaxInvocations": "ml.c5d.xlarge, recommendation-2: it has no `MaxInvocations`, so instances cannot be counted",
+    "ModelLatency": "ml.c5d.xlarge, recommendation-2: it has no `ModelLatency`, so it meets no latency limit",
+    "Metrics": "ml.c5d.xlarge, recommendation-2: it was not measured",
+}
+
+
+@pytest.mark.parametrize("missing", LACKING)
+def test_a_row_that_lacks_something_takes_no_other_with_it(missing):
+    job, other = recommended(1, 0.23, 600), recommended(1, 0.23, 900)["InferenceRecommendations"][0]
+    other.pop(missing, None)
+    other.get("Metrics", {}).pop(missing, None)
+    job["InferenceRecommendations"].append(other)
+    found = measured_in(job, source="job")
+    assert found[0].requests_per_minute == 600
+    assert len(found) == (2 if missing == "ModelLatency" else 1)
+    assert list(lacking(job)) == [LACKING[missing]]
+
+
 def test_what_is_recommended_without_a_measurement_or_a_price_is_no_mistake():
     job = recommended(1, 0.23, 600)
     bare = {"EndpointConfiguration": {"InstanceType": "ml.m5.large"}, "ModelConfiguration": {}}
@@ -222,6 +357,8 @@ ROWS = st.builds(
     instance_type=st.just("ml.g5.xlarge"),
     requests_per_minute=NUMBERS,
     latencies=st.dictionaries(st.sampled_from([Decimal(50), Decimal(95), Decimal("99.9")]), NUMBERS),
+    inter_token_latency=st.dictionaries(st.sampled_from([Decimal(50), Decimal(95)]), NUMBERS),
+    tokens_per_second=st.none() | NUMBERS,
     price_per_hour=st.none() | NUMBERS,
     users=st.none() | st.integers(1, 10_000),
 )

@@ -10,7 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.sizing.cost_picture import cost_against_latency
-from inferstack.sizing.measurements import Measurement, read_measurements
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.pictures import FORMATS, NoPictureError, drawn
 from inferstack.sizing.sizes import Demand, PercentileLimit, sizes
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inferstack.endpoint.cost import NO_PRICES, Prices
-from inferstack.sizing.measurements import Measurement, read_measurements
+from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.sizes import Demand, PercentileLimit, best, sizes
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
@@ -246,6 +248,89 @@ def test_the_first_is_the_cheapest_that_meets_the_demand(table, amount):
 
 def limit(milliseconds):
     return PercentileLimit(Decimal(95), Decimal(milliseconds))
+
+
+BAD = {
+    "the run was cancelled": {"ended_badly": ("the run was cancelled", "250 of 300 requests failed")},
+    "a latency of 80 ms at P99, but 100 at P95": {
+        "latencies": {Decimal(95): Decimal(100), Decimal(99): Decimal(80)}
+    },
+    "another measurement of the same load shows 1000 requests a minute, not 9000": {},
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_bad_run_ranks_behind_all_others_and_says_nothing_about_them(fault):
+    fast = replace(one(requests=9000, users=4), **BAD[fault])
+    good, bad = sizes([fast, one(requests=1000, users=4)], demand(10_000), NO_PRICES)
+    assert (good.count, good.objections, good.title) == (10, (), "base")
+    assert bad.objections[0].startswith(fault)
+    # A slow one takes nothing from the others, either.
+    if BAD[fault]:
+        slow = replace(one(requests=10, users=4), **BAD[fault])
+        assert best(sizes([slow, one(requests=1000, users=4)], demand(10_000), NO_PRICES)).count == 10
+
+
+def test_of_two_runs_of_one_load_the_slower_decides_about_the_limit():
+    rows = [one(latencies={95: 400}, users=4), one(latencies={95: 900}, users=4)]
+    assert best(sizes(rows, POST, NO_PRICES)) is None
+    assert best(sizes([rows[0], replace(rows[1], users=8)], POST, NO_PRICES)).measurement.users == 4
+
+
+def chat(users, rate, tokens=None, first=None, between=None):
+    """A row of a language model."""
+    return replace(
+        one(requests=rate, users=users, latencies={}),
+        tokens_per_second=None if tokens is None else Decimal(tokens),
+        time_to_first_token={} if first is None else {Decimal(90): Decimal(first)},
+        inter_token_latency={} if between is None else {Decimal(90): Decimal(between)},
+    )
+
+
+AT_90 = {ms: PercentileLimit(Decimal(90), Decimal(ms)) for ms in (30, 300)}
+OF_LANGUAGE_MODELS = {
+    # Users, tokens per second: instances at the busiest and the quietest, and the target.
+    "concurrency": ({"concurrency": Decimal(100), "lowest_concurrency": Decimal(20)}, (4, 1, 32)),
+    "a safety factor": ({"concurrency": Decimal(100), "safety_factor": Decimal("0.5")}, (7, 7, 16)),
+    "tokens": ({"tokens_per_second": Decimal(4000)}, (4, 4, 32)),
+    "the larger of both": ({"concurrency": Decimal(300), "tokens_per_second": Decimal(4000)}, (10, 10, 32)),
+    "spare instances": ({"concurrency": Decimal(100), "spare_instances": 1}, (5, 5, 32)),
+}
+
+
+@pytest.mark.parametrize("what", OF_LANGUAGE_MODELS)
+def test_language_models_are_counted_in_concurrent_requests_and_tokens(what):
+    asked, expected = OF_LANGUAGE_MODELS[what]
+    (size,) = sizes([chat(32, 100, tokens=1000)], demand(0, **asked), NO_PRICES)
+    assert (size.count, size.min_capacity, size.target_value) == expected
+    assert size.metric == "SageMakerVariantConcurrentRequestsPerModelHighResolution"
+
+
+LIMITED = {
+    "310 ms until the first token is over the limit of 300 ms at P90": {"first": 310},
+    "31 ms between tokens is over the limit of 30 ms at P90": {"first": 200, "between": 31},
+    "no measured latency between tokens shows whether it is below the limit of 30 ms at P90": {"first": 200},
+    "its number of users is not known": {"users": None, "first": 200, "between": 20},
+    "no tokens were measured": {"tokens": None, "first": 200, "between": 20},
+}
+
+
+@pytest.mark.parametrize("objection", LIMITED)
+def test_language_models_have_limits_of_their_own(objection):
+    asked = demand(
+        0,
+        concurrency=Decimal(64),
+        tokens_per_second=Decimal(100),
+        first_token_limit=AT_90[300],
+        inter_token_limit=AT_90[30],
+    )
+    row = {"users": 32, "rate": 100, "tokens": 1000, **LIMITED[objection]}
+    (size,) = sizes([chat(**row)], asked, NO_PRICES)
+    assert any(it.startswith(objection) for it in size.objections)
+    (right,) = sizes(
+        [chat(**{**row, "users": 32, "tokens": 1000, "first": 300, "between": 30})], asked, NO_PRICES
+    )
+    assert right.objections == ()
 
 
 def demand(peak, **others):

@@ -76,7 +76,7 @@ LATENCIES = {
 """What is measured at percentiles, in words, by field."""
 
 
-def too_many_failed(failed: Decimal, requests: Decimal) -> Iterator[str]:
+def too_many_failed(failed: int, requests: int) -> Iterator[str]:
     """Says so, if more than :data:`MOST_FAILED` of the requests failed."""
     if failed > MOST_FAILED * requests:
-        yield f"{failed:f} of {requests:f} requests failed"
+        yield f"{failed} of {requests} requests failed"

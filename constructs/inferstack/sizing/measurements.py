@@ -27,7 +27,7 @@ from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
 from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.data_files import counted, other_separator, shown, wrong_form
 from inferstack.sizing.measurement import Measurement, too_many_failed
-from inferstack.sizing.results import FORMS, LEAST, MOST, Tested
+from inferstack.sizing.results import FORMS, LEAST, MOST, NoRunError, Tested
 from inferstack.source.other_files import read_text
 
 _WANTED = "a CSV or JSON file of measurements"
@@ -210,7 +210,7 @@ def _bad_ends(numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
     if numbers.get(_TOKENS) == 0:
         yield "the answers had no tokens"
     if {_FAILED, _SENT} <= numbers.keys():
-        yield from too_many_failed(numbers[_FAILED], numbers[_SENT])
+        yield from too_many_failed(int(numbers[_FAILED]), int(numbers[_SENT]))
 
 
 def _of_field(field: str, numbers: Mapping[str | _Latency, Decimal]) -> dict[Decimal, Decimal]:
@@ -278,6 +278,8 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
                 return
             try:
                 yield from read(data, reader.tested)
+            except NoRunError as error:
+                reader.fault(1, str(error), _SUMMARY)
             except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
                 reader.fault(1, wrong_form(key, error), _FIXES.get(key, _WHOLE_ANSWER))
             return

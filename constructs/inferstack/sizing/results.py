@@ -26,6 +26,10 @@ class Tested(msgspec.Struct, frozen=True):
     instances: int = 1
 
 
+class NoRunError(ValueError):
+    """Says why a file that is what it claims to be holds no run that could be used."""
+
+
 # ---------------------------------------------------------------- numbers and their units
 
 _MILLISECONDS = {
@@ -182,11 +186,11 @@ def _aiperf(export: Answer, tested: Tested) -> Iterator[Measurement]:
     """
     version = str(export.get("schema_version", "1.0"))
     if _SCHEMA.fullmatch(version) is None:
-        raise ValueError(f"its `schema_version` is {shown(version)}, and only 1.0 to 1.x are known")
+        raise NoRunError(f"its `schema_version` is {shown(version)}, and only 1.0 to 1.x are known")
     assert tested.instance_type is not None
     failed, answered = (_requests(export, it) for it in ("error_request_count", "request_count"))
     if "request_throughput" not in export:
-        raise ValueError(f"no request was answered, {failed:f} failed")
+        raise NoRunError(f"no request was answered, and {failed} failed")
     config = export["input_config"]
     rate, tokens = export["request_throughput"], export.get("output_token_throughput")
     yield Measurement(
@@ -208,10 +212,10 @@ def _aiperf(export: Answer, tested: Tested) -> Iterator[Measurement]:
     )
 
 
-def _requests(export: Answer, name: str) -> Decimal:
+def _requests(export: Answer, name: str) -> int:
     """A number of requests, which is left out where it is 0."""
     counted = (export.get(name) or {}).get("avg") or 0
-    return positive(counted) if counted else Decimal(0)
+    return _count(counted) if counted else 0
 
 
 def _cut_short(export: Answer) -> Iterator[str]:
