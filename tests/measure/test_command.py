@@ -8,10 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inferstack.check.load import load_spec
 from inferstack.cli import main
-from inferstack.cli.measure import Tuning, comparison, loads, show_points, write_measurements
+from inferstack.cli.measure.output import loads, show_points, write_measurements
+from inferstack.cli.measure.tuning import Tuning, comparison
+from inferstack.cli.terminal import Refusal
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point, only_ratios
@@ -144,7 +147,19 @@ class Bench:
         return Point(wanted.name, a_run(users, 10.0 * rows, 1000 * users / (10.0 * rows)), {}, wanted)
 
 
-def tuned(file: Path, goal: Goal | None = None) -> Tuning:
+class LuckyBench(Bench):
+    """No configuration is faster, but the first run of one with batches was."""
+
+    def __init__(self) -> None:
+        self.seen: set[Configuration] = set()
+
+    def configured(self, model: str, wanted: Configuration, users: int) -> Point:
+        lucky = wanted.batch and wanted not in self.seen
+        self.seen.add(wanted)
+        return Point(wanted.name, a_run(users, 178.0 if lucky else 100.0), {}, wanted)
+
+
+def tuned(file: Path, goal: Goal | None = None, bench: Bench | None = None) -> Tuning:
     loaded = load_spec(file)
     [placed] = triton_blocks(loaded.spec)
     [repository] = repositories_at(placed, file.parent)
@@ -157,9 +172,40 @@ def tuned(file: Path, goal: Goal | None = None) -> Tuning:
         tried=("dynamic_batching", "instance_group"),
         concurrency=(1, 16, 64),
     )
-    found = Tuning(Bench(), Served(repository), Goal() if goal is None else goal, [], options)  # type: ignore[arg-type]
+    found = Tuning(bench or Bench(), Served(repository), Goal() if goal is None else goal, [], options)  # type: ignore[arg-type]
     found.search(lambda _: None)
+    found.confirm(lambda _: None)
     return found
+
+
+def test_what_was_lucky_once_is_no_advice_and_is_not_written() -> None:
+    file = Path("ranker.yaml")
+    found = tuned(file, bench=LuckyBench())
+    lines = list(found.lines())
+    again = "measured again in turns with no batching, 1 instance: no clear difference"
+    assert lines[-1].startswith(again)
+    with pytest.raises(Refusal, match="nothing is written: batch 16, 1 instance is not clearly faster"):
+        found.write()
+    assert file.read_text() == HEAD + DECLARED
+
+
+def test_a_search_that_was_interrupted_says_that_nothing_was_confirmed() -> None:
+    found = tuned(Path("ranker.yaml"))
+    found._verdict = None
+    assert "each was measured once only, so the difference may be chance" in list(found.lines())
+
+
+def test_without_a_run_that_could_be_used_no_file_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    crashed = LoadRun(users=4, seconds=1.0, answers=0, latencies={}, errors={"no answer": 20}, sent=20)
+    failing = replace(a_run(8, 10.0), errors={"status 500": 30})
+    write_measurements(Path("m.csv"), [Point("net", crashed), Point("net", failing)], "ml.m5.large")
+    assert not Path("m.csv").exists()
+    assert capsys.readouterr().err.splitlines() == [
+        "net, 8 users: left out of m.csv: 30 of 100 requests failed",
+        "m.csv: not written: no run could be used",
+    ]
+    write_measurements(Path("m.csv"), [Point("net", failing), Point("net", a_run(4, 10.0))], "ml.m5.large")
+    assert [it.users for it in read_measurements(Path("m.csv"))] == [4]
 
 
 def test_the_best_goes_into_the_spec_and_leaves_its_comments(capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,9 +45,7 @@ def test_language_models_scale_by_concurrent_requests() -> None:
     scaling = {"min_capacity": 2, "max_capacity": 10, "policies": [policy]}
     assert changes(objective=asked) == SpecChanges({**INSTANCES, ("autoscaling",): scaling})
     policies = [{"metric": "CPUUtilization", "target_value": 50}, {**policy, "target_value": 3}]
-    found = changes(
-        objective=asked, autoscaling={"min_capacity": 1, "max_capacity": 3, "policies": policies}
-    )
+    found = changes(objective=asked, autoscaling={"min_capacity": 1, "max_capacity": 3, "policies": policies})
     assert found.values["autoscaling", "policies", 1, "target_value"] == 8
 
 

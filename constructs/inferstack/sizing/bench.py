@@ -10,7 +10,7 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop, rounded
-from inferstack.sizing.measurement import Measurement
+from inferstack.sizing.measurement import Measurement, too_many_failed
 from inferstack.sizing.search import Trial
 from inferstack.triton.measuring.configurations import Configuration, configured
 from inferstack.triton.measuring.sending import Request, users_of
@@ -48,6 +48,7 @@ class Point(msgspec.Struct, frozen=True):
             requests_per_minute=rounded(run.per_second * 60 / instances),
             latencies={Decimal(f"{at:g}"): rounded(value) for at, value in run.latencies.items()},
             users=math.ceil(run.users / instances),
+            ended_badly=tuple(too_many_failed(sum(run.errors.values()), run.sent)),
         )
 
 
