@@ -43,8 +43,8 @@ PER_INSTANCE = {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
 def _profile() -> bytes:
     summary = {
         "input_config": {"endpoint": {"model_names": ["llama"]}, "loadgen": {"concurrency": 8}},
-        "request_throughput": {"avg": 2.5},
-        "request_latency": {"p95": 900},
+        "request_throughput": {"unit": "requests/sec", "avg": 2.5},
+        "request_latency": {"unit": "ms", "p95": 900},
     }
     content, archive = json.dumps(summary).encode(), io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w:gz") as files:

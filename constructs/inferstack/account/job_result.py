@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.account.recommender import Ended, Recommender
 from inferstack.endpoint.of_spec import instance_counts
@@ -16,6 +17,7 @@ from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import UNUSABLE_RESULT
 from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.measurements import measured_in
+from inferstack.sizing.results import usable_part
 from inferstack.source.other_files import MOST_BYTES
 
 _PROFILE = "profile_export_aiperf.json"
@@ -32,6 +34,12 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     complaints: tuple[str, ...]
     """What went wrong, the job's own words included."""
 
+    @property
+    def found_anything(self) -> bool:
+        """Whether the job recommends or has measured something."""
+        parts = ("InferenceRecommendations", "EndpointPerformances", "Recommendations")
+        return bool(self.measurements or any(self.answer.get(it) for it in parts))
+
 
 def result_of(
     spec: ModelSpec, recommender: Recommender, job: str, ended: Ended, *, instances: int | None
@@ -47,16 +55,22 @@ def result_of(
     types, count = _measured_instances(spec)
     if recommender.block == "ai_benchmark_job" and is_complete:
         answer = _profile(job, recommender.output(ended.description["OutputConfig"]["S3OutputLocation"]))
+    usable, wrong = usable_part(answer)
     measured = measured_in(
-        answer, source=job, instance_type=types, instances=count if instances is None else instances
+        usable, source=job, instance_type=types, instances=count if instances is None else instances
     )
-    return JobResult(
+    result = JobResult(
         block=recommender.block,
         is_complete=is_complete,
         answer=answer,
         measurements=measured,
-        complaints=tuple(_complaints(job, ended)),
+        complaints=(*wrong, *_complaints(job, ended)),
     )
+    if not is_complete or result.found_anything:
+        return result
+    why = ended.description.get("FailureReason", "AWS gives no reason")
+    nothing = f"{job}: {ended.status}, but it recommends nothing: {why}"
+    return replace(result, complaints=(*result.complaints, nothing))
 
 
 def _measured_instances(spec: ModelSpec) -> tuple[str | None, int]:

@@ -5,9 +5,9 @@ whatever else the machine does changes within minutes. So both are measured agai
 other and in changing order, and each such pair gives a ratio.
 
 The interval of the ratio is that of the sign test, which assumes nothing about how rates scatter. The
-true median lies between the lowest and the highest of 6 ratios with a probability of 97 %; of 9 ratios, between the
-second from each end with 96 %, and of 12 between the third. Of two configurations that are alike, looking
-after 6, 9 and 12 pairs calls the one faster in 3.5 % of all cases.
+true median lies between the lowest and the highest of 6 ratios with a probability of 97 %, between the
+second from each end of 9 with 96 %, and between the third of 12. Of two configurations that are alike,
+looking after 6, 9 and 12 pairs calls the one faster in 3.5 % of all cases.
 """
 
 from collections.abc import Callable, Sequence

@@ -27,7 +27,7 @@ from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
 from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.data_files import counted, other_separator, shown, wrong_form
 from inferstack.sizing.measurement import Measurement, too_many_failed
-from inferstack.sizing.results import FORMS, LEAST, MOST, NoRunError, Tested
+from inferstack.sizing.results import FORMS, LEAST, MOST, ROW_ERRORS, NoRunError, Tested
 from inferstack.source.other_files import read_text
 
 _WANTED = "a CSV or JSON file of measurements"
@@ -280,7 +280,7 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
                 yield from read(data, reader.tested)
             except NoRunError as error:
                 reader.fault(1, str(error), _SUMMARY)
-            except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+            except ROW_ERRORS as error:
                 reader.fault(1, wrong_form(key, error), _FIXES.get(key, _WHOLE_ANSWER))
             return
     message = "this JSON does not come from a known load test"

@@ -3,6 +3,7 @@
 Whatever was not measured is left out of them, and :func:`lacking` says what that is.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,12 +12,14 @@ from typing import Any
 
 import msgspec
 
-from inferstack.sizing.data_files import shown
+from inferstack.sizing.data_files import shown, wrong_form
 from inferstack.sizing.measurement import Measurement, Percentiles, too_many_failed
 
 # Beyond these, a number is a mistake, and no result could be shown.
 LEAST, MOST = Decimal("1e-9"), Decimal("1e12")
 Answer = Mapping[str, Any]
+ROW_ERRORS = (AttributeError, KeyError, TypeError, ValueError, ArithmeticError)
+"""What reading an answer ends in that does not have its form."""
 
 
 class Tested(msgspec.Struct, frozen=True):
@@ -95,23 +98,28 @@ def _recommender(job: Answer, _: Tested) -> Iterator[Measurement]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-load-test.html#load-test-get-results
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RecommendationMetrics.html
     """
+    for number, found in enumerate(job["InferenceRecommendations"], 1):
+        yield from _recommender_row(job, found, number)
+
+
+def _recommender_row(job: Answer, found: Answer, number: int) -> Iterator[Measurement]:
+    """One measurement, or none if it was not measured, or not on instances."""
     asked = (job.get("StoppingConditions") or {}).get("ModelLatencyThresholds") or [{}]
     percentile = positive(str(asked[0].get("Percentile", "P95")).removeprefix("P"))
-    for number, found in enumerate(job["InferenceRecommendations"], 1):
-        metrics, endpoint = found.get("Metrics") or {}, found["EndpointConfiguration"]
-        named = next((name for name in _RATES if metrics.get(name) is not None), None)
-        if named is None or endpoint.get("ServerlessConfig") is not None:
-            continue
-        instances, cost = _count(endpoint.get("InitialInstanceCount") or 1), metrics.get("CostPerHour")
-        latency = metrics.get("ModelLatency")
-        factor = _MILLISECONDS[_RATES[named]]
-        yield Measurement(
-            configuration=_named(found.get("ModelConfiguration") or {}) or f"recommendation-{number}",
-            instance_type=str(endpoint["InstanceType"]),
-            requests_per_minute=positive(metrics[named]) / instances,
-            latencies={} if latency is None else {percentile: positive(latency) * factor},
-            price_per_hour=None if cost is None else _single(cost) / instances,
-        )
+    metrics, endpoint = found.get("Metrics") or {}, found["EndpointConfiguration"]
+    named = next((name for name in _RATES if metrics.get(name) is not None), None)
+    if named is None or endpoint.get("ServerlessConfig") is not None:
+        return
+    instances, cost = _count(endpoint.get("InitialInstanceCount") or 1), metrics.get("CostPerHour")
+    latency = metrics.get("ModelLatency")
+    factor = _MILLISECONDS[_RATES[named]]
+    yield Measurement(
+        configuration=_named(found.get("ModelConfiguration") or {}) or f"recommendation-{number}",
+        instance_type=str(endpoint["InstanceType"]),
+        requests_per_minute=positive(metrics[named]) / instances,
+        latencies={} if latency is None else {percentile: positive(latency) * factor},
+        price_per_hour=None if cost is None else _single(cost) / instances,
+    )
 
 
 def _named(model: Answer) -> str:
@@ -135,24 +143,29 @@ def _recommendation_job(job: Answer, _: Tested) -> Iterator[Measurement]:
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeAIRecommendationJob.html
     """
     for number, found in enumerate(job["Recommendations"], 1):
-        deployed, metrics = found["DeploymentConfiguration"], found.get("ExpectedPerformance") or ()
-        measured = {(it["Metric"], it.get("Stat")): it for it in metrics}
-        rate = measured.get(("RequestThroughput", "avg"))
-        if rate is None:
-            continue
-        instances = _count(deployed.get("InstanceCount") or 1)
-        tokens = measured.get(("OutputTokenThroughput", "avg"))
-        users = measured.get(("ClientSideConcurrency", None), {}).get("Value")
-        yield Measurement(
-            configuration=_recommended(found, number),
-            instance_type=str(deployed["InstanceType"]),
-            requests_per_minute=_value(rate, _REQUESTS_PER_MINUTE) / instances,
-            latencies=_expected(metrics, "RequestLatency"),
-            time_to_first_token=_expected(metrics, "TimeToFirstToken"),
-            inter_token_latency=_expected(metrics, "InterTokenLatency"),
-            tokens_per_second=None if tokens is None else _value(tokens, _TOKENS_PER_SECOND) / instances,
-            users=_of_one(users, instances),
-        )
+        yield from _recommended_row(job, found, number)
+
+
+def _recommended_row(_: Answer, found: Answer, number: int) -> Iterator[Measurement]:
+    """One measurement, or none if nothing is expected of it."""
+    deployed, metrics = found["DeploymentConfiguration"], found.get("ExpectedPerformance") or ()
+    measured = {(it["Metric"], it.get("Stat")): it for it in metrics}
+    rate = measured.get(("RequestThroughput", "avg"))
+    if rate is None:
+        return
+    instances = _count(deployed.get("InstanceCount") or 1)
+    tokens = measured.get(("OutputTokenThroughput", "avg"))
+    users = measured.get(("ClientSideConcurrency", None), {}).get("Value")
+    yield Measurement(
+        configuration=_recommended(found, number),
+        instance_type=str(deployed["InstanceType"]),
+        requests_per_minute=_value(rate, _REQUESTS_PER_MINUTE) / instances,
+        latencies=_expected(metrics, "RequestLatency"),
+        time_to_first_token=_expected(metrics, "TimeToFirstToken"),
+        inter_token_latency=_expected(metrics, "InterTokenLatency"),
+        tokens_per_second=None if tokens is None else _value(tokens, _TOKENS_PER_SECOND) / instances,
+        users=_of_one(users, instances),
+    )
 
 
 def _recommended(found: Answer, number: int) -> str:
@@ -261,6 +274,27 @@ FORMS: Mapping[str, Callable[[Answer, Tested], Iterator[Measurement]]] = {
     "aiperf_version": _aiperf,
 }
 """How answers are read, by a key that only those of one kind have."""
+
+
+_ROWS: Mapping[str, tuple[Callable[[Answer, Answer, int], Iterator[Measurement]], Answer]] = {
+    "InferenceRecommendations": (_recommender_row, {"EndpointConfiguration": {}}),
+    "Recommendations": (_recommended_row, {"DeploymentConfiguration": {}}),
+}
+"""How each row of a job is read, and a row of which nothing is known."""
+
+
+def usable_part(answer: Answer) -> tuple[Answer, tuple[str, ...]]:
+    """The answer without rows that cannot be used, and what is wrong with these: the others are paid for."""
+    usable, wrong = dict(answer), list[str]()
+    for key, (read, nothing) in _ROWS.items():
+        for number, found in enumerate(answer.get(key) or (), 1):
+            try:
+                plain = json.loads(json.dumps(found, default=str), parse_float=Decimal)
+                list(read(answer, plain, number))
+            except ROW_ERRORS as error:
+                wrong.append(f"recommendation-{number} cannot be used: {wrong_form(key, error)}")
+                usable[key] = [nothing if it is found else it for it in usable[key]]
+    return usable, tuple(wrong)
 
 
 def lacking(answer: Answer) -> Iterator[str]:

@@ -13,10 +13,10 @@ from support.jobs import SPEC
 from support.stubbed import ACCOUNT, StubbedSession
 
 from inferstack.account.connection import AccountError
-from inferstack.account.job_result import JobResult
-from inferstack.account.recommender import Progress, Recommender
+from inferstack.account.job_result import JobResult, result_of
+from inferstack.account.recommender import Ended, Progress, Recommender
 from inferstack.check.load import parse_spec
-from inferstack.cli.recommend import result_lines
+from inferstack.cli.recommend.found import result_lines
 from inferstack.sizing.job_scaling import NothingToScaleError, recommendation_to_scale
 
 ARN = f"arn:aws:sagemaker:us-east-1:{ACCOUNT}:endpoint/churn"
@@ -206,10 +206,48 @@ def test_what_is_recommended_without_a_measurement_is_shown_as_that() -> None:
     configuration = {"InstanceType": "ml.m5.large"}
     answer = {"InferenceRecommendations": [{"EndpointConfiguration": configuration}]}
     result = JobResult(block="load_test", is_complete=True, answer=answer, measurements=(), complaints=())
-    assert list(result_lines(result)) == ["ml.m5.large: recommended without a measurement"]
+    assert list(result_lines(result)) == ["ml.m5.large, recommendation-1: it was not measured"]
     spec = parse_spec(yaml.safe_load(SPEC)).spec
     with pytest.raises(NothingToScaleError, match="the job has no recommendation on instances"):
         recommendation_to_scale(spec, answer, "")
+
+
+def ended(*rows: dict[str, Any]) -> Ended:
+    return Ended("COMPLETED", {"InferenceRecommendations": list(rows)}, ())
+
+
+def row(**metrics: float) -> dict[str, Any]:
+    return {"EndpointConfiguration": {"InstanceType": "ml.m5.large"}, "Metrics": metrics}
+
+
+def test_every_row_that_can_be_used_is_shown_and_what_the_others_lack_is_said(
+    session: StubbedSession,
+) -> None:
+    rows = [
+        row(MaxInvocations=600, ModelLatency=40),
+        row(MaxInvocations=900),
+        row(ModelLatency=40),
+        row(MaxInvocations=1200, ModelLatency=0),
+    ]
+    spec = parse_spec(yaml.safe_load(SPEC)).spec
+    found = result_of(spec, recommender(session), "job", ended(*rows), instances=None)
+    assert [it.requests_per_minute for it in found.measurements] == [600, 900]
+    assert list(result_lines(found))[-2:] == [
+        "ml.m5.large, recommendation-2: it has no `ModelLatency`, so it meets no latency limit",
+        "ml.m5.large, recommendation-3: it has no `MaxInvocations`, so instances cannot be counted",
+    ]
+    (said,) = found.complaints
+    assert said.startswith("recommendation-4 cannot be used: ")
+    assert said.endswith("`0` is not a usable number above 0")
+
+
+def test_a_job_that_recommends_nothing_says_so(session: StubbedSession) -> None:
+    spec = parse_spec(yaml.safe_load(SPEC)).spec
+    found = result_of(spec, recommender(session), "job", ended(), instances=None)
+    assert (found.found_anything, found.complaints) == (
+        False,
+        ("job: COMPLETED, but it recommends nothing: AWS gives no reason",),
+    )
 
 
 def test_without_an_archive_there_is_no_result(session: StubbedSession) -> None:
