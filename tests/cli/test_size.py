@@ -139,7 +139,7 @@ def test_nothing_that_meets_the_objective_is_a_failure(capsys: pytest.CaptureFix
             lambda: Path("bert.yaml").write_text(SPEC),
             "the spec does not say what it is for; write `objective:",
         ),
-        (lambda: Path("unpriced.csv").write_text("a,b\n"), "unknown column `a`"),
+        (lambda: Path("unpriced.csv").write_text("a,b\n"), "the column `configuration` is missing"),
         (lambda: Path("unpriced.csv").unlink(), "the file cannot be read: No such file"),
         (lambda: Path("inferstack-prices.json").write_text("{}"), "this is not a price file"),
     ],
