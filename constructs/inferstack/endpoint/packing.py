@@ -120,11 +120,10 @@ def instance_with(names: Iterable[str], needs: Mapping[str, Room], instance: Roo
 
 def packed_units(copies: Mapping[str, int], units: Units) -> Sequence[Sequence[str]]:
     """The names of the copies on each instance, as :func:`packed` finds them."""
-    wanted = [name for name, count in copies.items() for _ in range(count)]
     fewest = fewest_units(copies, units)
     best: Sequence[Sequence[str]] | None = None
     for order in _ORDERS:
-        found = _filled(order, wanted, units)
+        found = _filled(order, copies, units)
         if best is None or len(found) < len(best):
             best = found
         if len(best) <= fewest:
@@ -150,21 +149,31 @@ def fewest_units(copies: Mapping[str, int], units: Units) -> int:
     return -(-max(totals) // units.whole[0])
 
 
-def _filled(order: _Order, wanted: Sequence[str], units: Units) -> list[list[str]]:
-    """Opens an instance only when none has room, and fills the one that a copy leaves the least room on."""
-    of = units.needs
-    by_size = sorted(wanted, key=lambda name: (order(of[name]), name), reverse=True)
-    left: list[list[int]] = []
-    copies: list[list[str]] = []
-    for name in by_size:
-        one, two, three = of[name]
-        fitting = [at for at, it in enumerate(left) if it[0] >= one and it[1] >= two and it[2] >= three]
-        if fitting:
-            chosen = min(fitting, key=lambda at: sum(left[at]))
-        else:
-            chosen = len(left)
-            left.append(list(units.whole))
-            copies.append([])
-        left[chosen] = [left[chosen][0] - one, left[chosen][1] - two, left[chosen][2] - three]
-        copies[chosen].append(name)
-    return copies
+def _filled(order: _Order, copies: Mapping[str, int], units: Units) -> list[list[str]]:
+    """Opens an instance only when none has room, and fills the one that a copy leaves the least room on.
+
+    Copies of one name follow one another, so that the instance of the first is filled with them.
+    """
+    of = {name: units.needs[name] for name, count in copies.items() if count}
+    least = [min(amounts) for amounts in zip(*of.values(), strict=True)]
+    # Room by the number of the instance, without those that have no room for anything.
+    left: dict[int, Share] = {}
+    filled: list[list[str]] = []
+    for name in sorted(of, key=lambda it: (order(of[it]), it), reverse=True):
+        (one, two, three), missing = of[name], copies[name]
+        while missing:
+            fitting = [
+                (a + b + c, at) for at, (a, b, c) in left.items() if a >= one and b >= two and c >= three
+            ]
+            chosen = min(fitting)[1] if fitting else len(filled)
+            if not fitting:
+                left[chosen] = units.whole
+                filled.append([])
+            a, b, c = left[chosen]
+            count = min([missing, *(has // it for has, it in ((a, one), (b, two), (c, three)) if it)])
+            a, b, c = left[chosen] = a - count * one, b - count * two, c - count * three
+            if a < least[0] or b < least[1] or c < least[2]:
+                del left[chosen]
+            filled[chosen] += [name] * count
+            missing -= count
+    return filled

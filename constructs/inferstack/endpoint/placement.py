@@ -211,14 +211,14 @@ class _State:
     def _consolidate(self, minute: int) -> None:
         """Moves copies onto fewer instances, if that takes some away."""
         counts = Counter(name for it in self.instances for name in it.copies)
-        best = [_Instance(self._units, names) for names in self._packing(counts, self._units)]
+        best = self._packing(counts, self._units)
         surplus = len(self.instances) - max(len(best), self._fleet.low)
         if surplus <= 0:
             self._is_settled = True
             return
         most = surplus if self._fleet.step is None else min(surplus, self._fleet.step)
         self._kept_empty = len(self.instances) - most - len(best)
-        self.instances = best + [_Instance(self._units) for _ in range(self._kept_empty)]
+        self.instances = [_Instance(self._units, names) for names in (*best, *[()] * self._kept_empty)]
         self._changed = minute
 
     def _release(self) -> None:

@@ -13,6 +13,8 @@ What AWS does not document, and is assumed: the new capacity is what the last mi
 when it goes down, what the busiest of the fifteen minutes needs; a minute without requests counts as 0.
 """
 
+import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
@@ -93,10 +95,12 @@ class Copies(msgspec.Struct, frozen=True):
 
 def needed(requests: Sequence[Decimal], scaling: CopyScaling) -> tuple[int, ...]:
     """The copies that each minute needs at the target, within the limits: what follows demand at once."""
-    limits, found = scaling.limits, []
+    limits, found, of_amount = scaling.limits, [], dict[Decimal, int]()
     for minute, asked in enumerate(requests):
         limits = scaling.changes.get(minute, limits)
-        found.append(limits.clamped(_for(asked, scaling.target)))
+        if asked not in of_amount:
+            of_amount[asked] = _for(asked, scaling.target)
+        found.append(limits.clamped(of_amount[asked]))
     return tuple(found)
 
 
@@ -116,17 +120,31 @@ def simulated(requests: Sequence[Decimal], scaling: CopyScaling, *, startup: int
     """
     start = needed(requests[:1], scaling)[0]
     state = _PolicyState(scaling, start)
-    decided, held, serving = [start] * (REACTION + 1), [], []
-    limits = scaling.limits
-    for minute, asked in enumerate(requests):
-        limits = scaling.changes.get(minute, limits)
+    decided, held, serving = [start] * (REACTION + 1), list[int](), list[int]()
+    limits, before, settles, settled = scaling.limits, None, state.minutes_to_settle + startup, 0
+    while (minute := len(held)) < len(requests):
+        asked, limits = requests[minute], scaling.changes.get(minute, limits)
         state.desired = limits.clamped(state.desired)
         held.append(limits.clamped(decided[minute]))
         serving.append(min(held[max(0, minute - startup) :]) if minute >= startup else min(start, *held))
         state.see(asked, serving[-1])
         state.decide(minute, limits)
         decided.append(state.desired)
+        settled = settled + 1 if (asked, limits, state.desired) == before else 0
+        before = asked, limits, state.desired
+        if settled >= settles:
+            alike = _alike(requests, scaling.changes, minute + 1)
+            for counts in (decided, held, serving):
+                counts += [state.desired] * alike
     return Copies(tuple(held), tuple(serving))
+
+
+def _alike(requests: Sequence[Decimal], changes: Mapping[int, Limits], first: int) -> int:
+    """How many minutes from ``first`` on are like the one before: no other traffic, no other limits."""
+    minute, asked = first, requests[first - 1]
+    while minute < len(requests) and requests[minute] == asked and minute not in changes:
+        minute += 1
+    return minute - first
 
 
 class _PolicyState:
@@ -139,6 +157,12 @@ class _PolicyState:
         self._steps = [StepState(it) for it in scaling.steps]
         self._seen = Seen()
 
+    @property
+    def minutes_to_settle(self) -> float:
+        """After so many minutes of the same, nothing changes any more; infinite where steps are counted."""
+        cooldowns = [it.in_cooldown for it in self._scaling.tracking]
+        return math.inf if self._steps else IN_POINTS + REACTION + max(cooldowns, default=0)
+
     def see(self, asked: Decimal, serving: int) -> None:
         """Takes in the data points of a minute."""
         for tracker in self._trackers:
@@ -148,6 +172,8 @@ class _PolicyState:
 
     def decide(self, minute: int, limits: Limits) -> None:
         """Changes the number as the policies say at the end of a minute: the largest capacity wins."""
+        if not self._steps and not any(it.is_above or it.is_below for it in self._trackers):
+            return
         wanted = [
             it for step in self._steps if (it := step.wanted(self._seen, minute, self.desired)) is not None
         ]
@@ -178,8 +204,9 @@ class _Tracker:
         self.policy = policy
         self.needs = 0
         self._above = self._below = 0
-        self._recent: list[int] = []
+        self._recent = deque[int](maxlen=IN_POINTS)
         self._free_from = 0
+        self._bounds: dict[Decimal, tuple[int, int]] = {}
 
     def see(self, asked: Decimal, serving: int) -> None:
         """Takes in a data point. Without copies there is none, and both alarms wait for data."""
@@ -187,11 +214,15 @@ class _Tracker:
             self._above = self._below = 0
             self._recent.clear()
             return
-        whole = self.policy.target * serving
-        self._above = self._above + 1 if asked > whole else 0
-        self._below = self._below + 1 if asked < FAR_BELOW * whole else 0
-        self.needs = _for(asked, self.policy.target)
-        self._recent = [*self._recent[1 - IN_POINTS :], self.needs]
+        if asked not in self._bounds:
+            # The same amounts occur again and again, and whole numbers are compared much faster.
+            far_above = _for(asked, FAR_BELOW * self.policy.target)
+            is_reached = far_above * FAR_BELOW * self.policy.target == asked
+            self._bounds[asked] = _for(asked, self.policy.target), far_above + is_reached
+        self.needs, far_above = self._bounds[asked]
+        self._above = self._above + 1 if serving < self.needs else 0
+        self._below = self._below + 1 if serving >= far_above else 0
+        self._recent.append(self.needs)
 
     @property
     def is_above(self) -> bool:
@@ -199,13 +230,18 @@ class _Tracker:
         return self._above >= self.policy.out_points
 
     @property
+    def is_below(self) -> bool:
+        """Whether the alarm that removes capacity is on."""
+        return self._below >= IN_POINTS
+
+    @property
     def most_needed(self) -> int:
         """What the busiest of the minutes needs that the other alarm looks at."""
         return max(self._recent)
 
     def may_remove(self, minute: int) -> bool:
-        """Whether the alarm that removes capacity is on, and no cooldown holds it back."""
-        return self._below >= IN_POINTS and minute >= self._free_from
+        """Whether capacity is to be removed, and no cooldown holds it back."""
+        return self.is_below and minute >= self._free_from
 
     def removed(self, minute: int) -> None:
         """Starts the cooldown, which begins when the change takes effect."""

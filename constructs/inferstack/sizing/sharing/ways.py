@@ -112,7 +112,7 @@ def compared(
     at_once = placed(wanted, components, unlimited, packing)
     short = sum(it > 0 for it in shared.without_room)
     peak = placed(held, components, unlimited, packing) if short else shared
-    alone = _alone(requests, models, fleet.room, startup)
+    alone = _alone(requests, models, fleet.room, startup, held)
     return Sharing(
         delayed=Ways(sum(shared.instances), alone.delayed, alone.fixed),
         at_once=Ways(sum(at_once.instances), alone.at_once, alone.fixed),
@@ -173,14 +173,22 @@ class _Alone(NamedTuple):
 
 
 def _alone(
-    requests: Mapping[str, Sequence[Decimal]], models: Sequence[ScaledModel], room: Room, startup: int
+    requests: Mapping[str, Sequence[Decimal]],
+    models: Sequence[ScaledModel],
+    room: Room,
+    startup: int,
+    held: Mapping[str, Sequence[int]],
 ) -> _Alone:
-    """Each endpoint has at least one copy on at least one instance."""
+    """Each endpoint has at least one copy on at least one instance.
+
+    ``held`` is what copies do on the shared fleet: the same, where they have that minimum there.
+    """
     minutes = [0, 0, 0]
     for model in models:
         asked, scaling = requests[model.name], model.scaling.at_least(1)
         wanted = needed(asked, scaling)
-        delayed = simulated(asked, scaling, startup=startup).held
+        is_same = scaling == model.scaling
+        delayed = held[model.name] if is_same else simulated(asked, scaling, startup=startup).held
         per_instance = _copies_on_one(model.component.needs, room)
         for at, copies in enumerate((delayed, wanted, [max(wanted)] * len(wanted))):
             minutes[at] += sum(-(-count // per_instance) for count in copies)
