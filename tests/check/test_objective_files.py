@@ -31,6 +31,9 @@ LATENCY = {"percentile": "P95", "value_in_milliseconds": 500}
 OBJECTIVE = {"requests_per_minute": 1000, "latency": LATENCY, "measurements": "load.csv"}
 
 
+BY_THE_DAY = {"traffic": "traffic.csv", "measurements": "load.csv", "budget_per_hour": 0.77}
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     project = tmp_path / "project"
@@ -88,6 +91,17 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"objective": {**OBJECTIVE, "budget_per_hour": 0.69}},
         "3 instances of ml.m5.xlarge cost 0.69 USD an hour, which is over the budget of 0.68; "
         "allow 2 at most, or raise the budget",
+    ),
+    "IS564 over the budget on average": (
+        {"objective": BY_THE_DAY, **scaling(500, 6)},
+        {"objective": {**BY_THE_DAY, "budget_per_hour": 0.78}, **scaling(500, 6)},
+        "3.35 of ml.m5.xlarge, the average over the traffic, cost 0.78 USD an hour, which is over the budget of "
+        "0.77; raise the budget, or choose another configuration with `inferstack size`",
+    ),
+    "IS564 over the budget at the peak, since the average is not known": (
+        {"objective": {**BY_THE_DAY, "budget_per_hour": 1.37}, **scaling(None, 6)},
+        {"objective": {**BY_THE_DAY, "budget_per_hour": 1.38}, **scaling(None, 6)},
+        "6 instances of ml.m5.xlarge cost 1.38 USD an hour",
     ),
     "IS567 a start below the quietest minute": (
         {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(1)},

@@ -1,5 +1,6 @@
 """``inferstack share``: specs and traffic in, instance hours out."""
 
+import csv
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -111,6 +112,52 @@ def test_data_for_programs_have_minutes_and_costs(capsys: Capture) -> None:
     assert it["at_once"]["saved_percent"] == {"autoscaled": "33.33", "fixed": "50.00"}
     assert it["hand_over"] == {"instances": 4, "first_minute": 720, "minutes": 17}
     assert it["minutes_of_models"]["llama2-america"] == {"asked": 720, "without_copy": 3, "over_target": 5}
+
+
+def test_each_minute_is_written(capsys: Capture) -> None:
+    assert main(["share", str(CHAT), "--traffic", "halves.csv", "--series", "minutes.csv"]) == 0
+    assert "minutes.csv: written\n" in capsys.readouterr().err
+    with Path("minutes.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 1440
+    assert rows[2 * 728 + 1] == {
+        "time": "12:08",
+        "fleet": "travel-chat",
+        "instances": "4",
+        "copies_without_room": "0",
+        "model": "llama2-america",
+        "requests": "20",
+        "copies": "4",
+        "copies_serving": "4",
+        "copies_needed": "4",
+    }
+    # The figures of the comparison are those of its minutes.
+    of_fleet = rows[::2]
+    assert sum(int(row["instances"]) for row in of_fleet) == round(48.38 * 60)
+    assert [row["time"] for row in of_fleet if row["instances"] == "4"][::8] == ["12:08", "12:16"]
+    america = rows[1::2]
+    assert sum(row["requests"] > "0" and row["copies_serving"] == "0" for row in america) == 3
+    assert main(["share", str(CHAT), "--traffic", "halves.csv", "--series", "minutes.json"]) == 0
+    (it,) = json.loads(Path("minutes.json").read_text())
+    assert it["instances"] == [int(row["instances"]) for row in of_fleet]
+    assert it["models"]["llama2-america"]["copies"] == [int(row["copies"]) for row in america]
+    with pytest.raises(SystemExit):
+        main(["share", str(CHAT), "--traffic", "halves.csv", "--series", "minutes.txt"])
+    assert "'minutes.txt' must end in .csv or .json" in capsys.readouterr().err
+
+
+def test_the_documents_own_case_is_read_from_metric_statistics(capsys: Capture) -> None:
+    for name, first in (("llama2-europe", 0), ("llama2-america", 12)):
+        times = [f"2026-11-23T{first + at // 12:02d}:{at % 12 * 5:02d}:00Z" for at in range(144)]
+        points = [{"Timestamp": it, "Sum": 100.0} for it in times]
+        Path(f"{name}.json").write_text(json.dumps({"Label": "Invocations", "Datapoints": points}))
+    files = ["--traffic", "llama2-europe.json", "--traffic", "llama2-america.json"]
+    assert main(["share", str(CHAT), *files]) == 1
+    assert "the export does not say its period" in capsys.readouterr().err
+    it = found(capsys, str(CHAT), *files, "--period", "300")
+    assert it["with_delays"]["instance_minutes"] == {"shared": 2903, "autoscaled": 4332, "fixed": 5760}
+    assert main(["share", str(CHAT), *files, "--period", "300"]) == 0
+    assert "each number of the traffic is for 5 minutes: a busier one among" in capsys.readouterr().err
 
 
 def test_without_prices_it_says_how_to_get_them(capsys: Capture) -> None:

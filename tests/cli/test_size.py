@@ -169,8 +169,70 @@ def test_the_files_of_the_objective_are_used(capsys: pytest.CaptureFixture[str])
     Path("bert.yaml").write_text(SPEC + "objective: {traffic: traffic.csv, measurements: unpriced.csv}\n")
     assert main(["size", "bert.yaml"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[1].split()[:2] == ["3", "ml.g5.xlarge"]
+    assert out.splitlines()[1].split()[:2] == ["1-3", "ml.g5.xlarge"]
     assert "    min_capacity: 1\n" in out
+    # 3 instances in the second half of the day, which come 5 minutes late.
+    on_average, at_peak = (line.split() for line in out.splitlines() if line.startswith(("on ", "at ")))
+    assert on_average == ["on", "average", "1.993", "-", "-", "-"]
+    assert at_peak == ["at", "the", "peak", "3", "-", "-", "-"]
+    assert "in 5 minutes, fewer instances run than the requests need" in out
+
+
+HOURS = "time,bert\n" + "".join(f"{hour:02d}:00,{6000 if hour == 10 else 60}\n" for hour in range(24))
+PRICED = """\
+configuration,instance_type,requests_per_minute,p95_ms,price_per_hour
+base,ml.g5.xlarge,400,100,1.408
+base,ml.g5.48xlarge,8000,100,20.36
+"""
+
+
+def test_the_cost_over_the_day_is_shown_and_decides(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("traffic.csv").write_text(HOURS)
+    Path("priced.csv").write_text(PRICED)
+    objective = "objective: {traffic: traffic.csv, measurements: priced.csv, safety_factor: 1}\n"
+    Path("bert.yaml").write_text(SPEC + objective)
+    assert main(["size", "bert.yaml"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split() for line in out.splitlines()[1:3]] == [
+        ["1-15", "ml.g5.xlarge", "base", "400", "2.39", "1,747.33", "129.73"],
+        ["1", "ml.g5.48xlarge", "base", "8000", "20.36", "14,862.80", "1,103.52"],
+    ]
+    assert "on average   1.7        2.39      57.45    1,747.33\n" in out
+    assert "at the peak  15         21.12     506.88   15,417.60\n" in out
+    assert "each number of the traffic is for 60 minutes: a busier one among them is not seen\n" in out
+    assert "`safety_factor`" not in out
+    assert main(["size", "bert.yaml", "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out)[0]
+    assert (first["count"], first["average_count"], first["minutes_short"]) == (15, "1.7", 5)
+    assert (first["per_hour"], first["per_month"], first["peak_per_hour"]) == ("2.3936", "1747.328", "21.12")
+    # A queue, not a target, scales an asynchronous endpoint: nothing but the peak is known.
+    Path("bert.yaml").write_text(SPEC + QUEUE + objective)
+    assert main(["size", "bert.yaml", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["per_hour"] == "20.36"
+
+
+def test_each_of_several_variants_costs_its_share_of_the_day(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("traffic.csv").write_text(HOURS)
+    Path("priced.csv").write_text(PRICED)
+    fleet = "instance_type: ml.g5.xlarge, initial_instance_count: 1"
+    variants = [f"  - {{variant_name: {name}, initial_variant_weight: 1, {fleet}}}\n" for name in "AB"]
+    kept = [line for line in SPEC.splitlines(keepends=True) if not line.startswith("variant:")]
+    objective = "objective: {traffic: traffic.csv, measurements: priced.csv}\n"
+    Path("bert.yaml").write_text("".join((*kept, "variants:\n", *variants, objective)))
+    assert main(["size", "bert.yaml", "--variant", "A", "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out)[0]
+    # 3,000 need 8 instances, 7 more than usual, for 72 minutes.
+    assert (first["count"], first["average_count"]) == (8, "1.35")
+
+
+def test_what_was_assumed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(SIZE) == 0
+    out = capsys.readouterr().out
+    assert "no `safety_factor`: planned with all that was measured; AWS starts with 0.5\n" in out
+    assert "no file of `traffic`" not in out
+    Path("bert.yaml").write_text(STAGED)
+    assert main(SIZE) == 0
+    assert "no file of `traffic`: the cost is that of the busiest minute\n" in capsys.readouterr().out
 
 
 def test_measurements_have_to_come_from_somewhere(capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,6 +287,13 @@ def test_another_configuration_can_be_chosen(capsys: pytest.CaptureFixture[str])
 
 
 QUEUE = "endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://out/}}}\n"
+BY_QUEUE = """\
+autoscaling:
+  min_capacity: 1
+  max_capacity: 3
+  policies: [{metric: ApproximateBacklogSizePerInstance, target_value: 5}]
+"""
+VARYING = OBJECTIVE.replace("30000,", "30000, lowest_requests_per_minute: 3000,")
 COMPONENT = """\
 kind: inference-components
 inference_components: {bert: {specification: {model_name: bert, compute_resource_requirements: {
@@ -235,8 +304,10 @@ models: {bert: {"""
 @pytest.mark.parametrize(
     ("spec", "last"),
     [
-        (SPEC, "        target_value: 1335"),
-        (SPEC + QUEUE, "    max_capacity: 23"),
+        (SPEC, "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}"),
+        (SPEC + VARYING, "        target_value: 1335"),
+        (SPEC + QUEUE, "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}"),
+        (SPEC + QUEUE + BY_QUEUE, "    max_capacity: 23"),
         (
             SPEC.replace("kind: single-model\n", "")
             .replace("model: {", COMPONENT)
@@ -246,7 +317,7 @@ models: {bert: {"""
     ],
 )
 def test_it_proposes_what_it_would_write(spec: str, last: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("bert.yaml").write_text(spec + OBJECTIVE)
+    Path("bert.yaml").write_text(spec if VARYING in spec else spec + OBJECTIVE)
     assert main(SIZE) == 0
     _, proposed = capsys.readouterr().out.split("\nin the spec, for the first:\n")
     assert last in [*takewhile(lambda it: it.startswith("  "), proposed.splitlines())][-1:]
@@ -255,7 +326,12 @@ def test_it_proposes_what_it_would_write(spec: str, last: str, capsys: pytest.Ca
 def test_what_does_not_meet_the_objective_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SIZE, "--choose", "ml.g4dn.xlarge trt-db-ig", "--write"]) == 1
     assert Path("bert.yaml").read_text() == SPEC + OBJECTIVE
-    assert "783 ms is over the limit" in capsys.readouterr().out
+    found = capsys.readouterr()
+    assert "783 ms is over the limit" in found.out
+    assert found.err == "bert.yaml: not written, since no `ml.g4dn.xlarge trt-db-ig` meets the objective\n"
+    Path("slow.csv").write_text(UNPRICED.replace(",100,", ",900,"))
+    assert main(["size", "bert.yaml", "--measurements", "slow.csv", "--write"]) == 1
+    assert "bert.yaml: not written, since no configuration meets the objective" in capsys.readouterr().err
     assert main([*SIZE, "--choose", "trt"]) == 1
     assert "no configuration `trt` was measured; did you mean" in capsys.readouterr().err
 

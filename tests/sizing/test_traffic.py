@@ -58,7 +58,8 @@ def test_metric_data_are_sums_of_periods_and_no_data_is_no_request(tmp_path):
         {"Id": "b", "Timestamps": ["2026-11-23T00:05:00Z"], "Values": [12.0], "StatusCode": "Complete"},
     ]
     results[0]["Values"] = [50.0, 5.0]
-    found = read_traffic(written(tmp_path, json.dumps({"MetricDataResults": results}), "export.json"))
+    text = json.dumps({"MetricDataResults": results, "Period": 300})
+    found = read_traffic(written(tmp_path, text, "export.json"))
     assert found.requests["a"] == (1,) * 5 + (0,) * 5 + (10,) * 5
     assert found.requests["b"] == (0,) * 5 + (Decimal("2.4"),) * 5 + (0,) * 5
 
@@ -79,7 +80,7 @@ def test_files_for_different_times_or_the_same_name_do_not_go_together(tmp_path)
         together([day, hour])
     assert "this file covers 60 minutes from 00:00, but the first one 1440 minutes" in str(caught.value)
     assert "hour.csv:1:1: IS072: `a` is in" in str(caught.value)
-    minute = read_traffic(written(tmp_path, json.dumps(statistics(1)), "b.json"))
+    minute = read_traffic(written(tmp_path, json.dumps(statistics(1)), "b.json"), 60)
     with pytest.raises(
         SpecError, match="this file covers 1 minute from 2026-11-23 08:00, but the first one 1440"
     ):
@@ -168,7 +169,108 @@ def test_everything_that_is_wrong_with_a_file_is_said(text, tmp_path):
 def test_periods_of_an_export_must_fit_together(tmp_path):
     times = ["2026-11-23T00:00:00Z", "2026-11-23T00:05:00Z", "2026-11-23T00:12:00Z"]
     with pytest.raises(SpecError, match="00:12 is not a multiple of 5 minutes after"):
-        read_traffic(written(tmp_path, export(Timestamps=times, Values=[1, 1, 1])))
+        read_traffic(written(tmp_path, export(Timestamps=times, Values=[1, 1, 1])), 300)
+
+
+TIMES = ["2026-11-23T00:00:00Z", "2026-11-23T01:00:00Z", "2026-11-23T03:00:00Z"]
+QUERY = {"Id": "a", "MetricStat": {"Metric": {}, "Period": 60, "Stat": "Sum"}}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"Period": 60}, {"MetricDataQueries": [QUERY]}, {"MetricDataQueries": [{"Id": "a", "Period": 60}]}],
+    ids=str,
+)
+def test_the_period_of_the_request_decides_and_not_the_distance_of_points(tmp_path, request_):
+    # CloudWatch leaves out the minutes without requests.
+    data = {**json.loads(export(Timestamps=TIMES, Values=[30_000, 30_000, 30_000])), **request_}
+    found = read_traffic(written(tmp_path, json.dumps(data)))
+    assert (found.peak, found.minutes, sum(found.totals), found.step) == (30_000, 181, 90_000, 1)
+    answer = written(tmp_path, export(Timestamps=TIMES, Values=[30_000, 30_000, 30_000]))
+    assert read_traffic(answer, 60).requests == found.requests
+    hourly = read_traffic(answer, 3600)
+    assert (hourly.peak, hourly.minutes) == (500, 240)
+    assert (
+        hourly.hidden == "each number of the traffic is for 60 minutes: a busier one among them is not seen"
+    )
+    assert found.hidden is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "period", "said"),
+    [
+        (
+            {},
+            None,
+            "the export does not say its period; its points are 60 minutes or more apart; write the `Period`",
+        ),
+        (
+            {"Period": 300},
+            60,
+            "there are several periods: 60 seconds and 300 seconds; ask for all metrics with",
+        ),
+        ({"Period": 90}, None, "a period of 90 seconds is not in whole minutes; ask for 60 seconds or more"),
+        ({"Period": "x"}, None, "does not have the form of its API"),
+        ({"Period": 60, "StartTime": "x", "EndTime": "y"}, None, "does not have the form of its API"),
+        (
+            {"Period": 60, "StartTime": "2026-11-22T00:00:00Z", "EndTime": "2026-11-23T02:00:00Z"},
+            None,
+            "there are points from 2026-11-23 00:00 to 2026-11-23 03:00, outside of its times",
+        ),
+        (
+            {"Period": 60, "StartTime": "2026-01-01T00:00:00Z", "EndTime": "2026-11-23T12:00:00Z"},
+            None,
+            "the file covers more than 31 days, from 2026-01-01 00:00 to 2026-11-23 11:59",
+        ),
+    ],
+)
+def test_a_time_that_is_not_known_is_asked_for(tmp_path, fields, period, said):
+    data = {**json.loads(export(Timestamps=TIMES, Values=[1, 1, 1])), **fields}
+    with pytest.raises(SpecError) as caught:
+        read_traffic(written(tmp_path, json.dumps(data)), period)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "first", "minutes"),
+    [
+        ("2026-11-23T00:00:00Z", "2026-11-24T00:00:00Z", "2026-11-23 00:00", 1440),
+        # CloudWatch rounds the start down; the end is the first time that is not asked for.
+        ("2026-11-22T23:30:00Z", "2026-11-23T03:59:59+00:00", "2026-11-23 00:00", 240),
+        ("2026-11-23T00:10:00Z", "2026-11-23T03:00:01Z", "2026-11-23 00:00", 240),
+        ("2026-11-22T22:00:00", "2026-11-23T06:00:00+01:00", "2026-11-22 22:00", 420),
+    ],
+)
+def test_the_time_that_was_asked_for_has_no_requests_where_there_is_no_point(
+    tmp_path, start, end, first, minutes
+):
+    fields = {"Period": 3600, "StartTime": start, "EndTime": end}
+    data = {**json.loads(export(Timestamps=TIMES, Values=[60, 60, 60])), **fields}
+    found = read_traffic(written(tmp_path, json.dumps(data)))
+    assert (found.shown(0), found.minutes, sum(found.totals)) == (first, minutes, 180)
+
+
+def half_a_day(name, first, folder, hours=12):
+    """The answer for one model of the documents' own case: requests in one half of the day only."""
+    times = (f"2026-11-23T{first + minute // 60:02d}:{minute % 60:02d}:00Z" for minute in range(hours * 60))
+    points = [{"Timestamp": it, "Sum": 20.0, "Unit": "None"} for it in times]
+    text = json.dumps({"Label": "Invocations", "Datapoints": points})
+    return read_traffic(written(folder, text, f"{name}.json"))
+
+
+def test_metric_statistics_of_models_with_requests_at_different_times_go_together(tmp_path):
+    found = together([half_a_day("europe", 0, tmp_path), half_a_day("america", 12, tmp_path)])
+    assert found.requests == {"europe": (20,) * 720 + (0,) * 720, "america": (0,) * 720 + (20,) * 720}
+    assert (found.shown(0), found.is_dated) == ("2026-11-23 00:00", True)
+    rows = "".join(f"2026-11-{day}T00:00Z,1\n" for day in (23, 24))
+    day = read_traffic(written(tmp_path, f"time,asia\n{rows}", "days.csv"))
+    longer = together([half_a_day("europe", 1, tmp_path), day])
+    assert [len(it) for it in longer.requests.values()] == [2880, 2880]
+    late = read_traffic(
+        written(tmp_path, json.dumps(statistics(1)).replace("11-23", "12-25"), "late.json"), 60
+    )
+    with pytest.raises(SpecError, match="the files cover more than 31 days together"):
+        together([half_a_day("europe", 1, tmp_path), late])
 
 
 def test_a_file_that_is_missing_or_too_large_is_not_read(tmp_path):

@@ -8,7 +8,7 @@ lock is read once, together with the Document, for all its stages.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -40,6 +40,10 @@ from inferstack.problems.words import few_suggestions, listed
 from inferstack.source.document import Document
 from inferstack.source.stages import STAGES, at_stage, overridden, stage_names, uses_stage
 
+if TYPE_CHECKING:
+    # Most specs have none.
+    from inferstack.sizing.traffic import Traffic
+
 
 class LoadedSpec(msgspec.Struct, frozen=True):
     """A spec without errors, the document that knows where its parts are, and its warnings.
@@ -53,6 +57,8 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     warnings: tuple[Problem, ...] = ()
     uploaded: Mapping[str, LockedArchive] = msgspec.field(default_factory=dict)
     """Archives in the lock, by name: the files in them need not be on this machine."""
+    traffic: "Traffic | None" = None
+    """What the file says that the objective names."""
 
     def source_of(self, path: SpecPath) -> str:
         """The location of a part of the spec: see :meth:`Document.source_of`."""
@@ -119,11 +125,11 @@ def structured(spec: ModelSpec) -> LoadedSpec:
         fix = "pass `parse_spec(spec, stage=…)`, or remove `stages`"
         raise SpecError([document.problem((STAGES,), STAGES_IDLE, message, fix, key=True)])
     document = _named(at_stage(document, None))
-    typed, of_traffic = with_traffic(_typed(document, NO_LOCK), document)
+    typed, of_traffic, traffic = with_traffic(_typed(document, NO_LOCK), document)
     pinned = with_pins_applied(typed, document, None, NO_LOCK)
     if pinned.problems or of_traffic:
         raise SpecError([*pinned.problems, *of_traffic])
-    return LoadedSpec(pinned.spec, pinned.document, None)
+    return LoadedSpec(pinned.spec, pinned.document, None, traffic=traffic)
 
 
 def _named(document: Document) -> Document:
@@ -194,12 +200,12 @@ def _load(
     if unfit := [*unfit_defaults(typed, staged)]:
         staged = without_defaults(staged, unfit)
         typed = _typed(staged, lock)
-    spec, of_traffic = with_traffic(with_region(typed, region), staged)
+    spec, of_traffic, traffic = with_traffic(with_region(typed, region), staged)
     # The rules see pinned model packages, and the URLs of uploads as they are written.
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)
     beside = (*applied.problems, *pinned.problems, *of_traffic)
-    unruled = LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded)
+    unruled = LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded, traffic=traffic)
     loaded = ruled(unruled, beside, model_config)
     return replace(loaded, spec=spec if lock.ignored else applied.spec)
 
@@ -257,7 +263,7 @@ def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = (), model_config: Path
     seen = with_properties(spec, document, model_config)
     of_models = model_problems(seen, document, model_config)
     of_rules = map(seen.located, rule_problems(seen.spec, document, seen.ask(spec)))
-    of_spec = (*of_rules, *objective_problems(spec, document))
+    of_spec = (*of_rules, *objective_problems(spec, document, loaded.traffic))
     problems = [*of_triton, *of_spec, *of_models, *company_problems(spec, document), *beside]
     if LITERAL_PLACEHOLDER not in spec.ignored_codes:
         reported = {problem.path for problem in problems}

@@ -1,6 +1,7 @@
 """The files that an objective names: traffic becomes numbers, measurements are compared with the spec."""
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -21,6 +22,7 @@ from inferstack.facts.walk import (
     written_instance_types,
 )
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.variant import Variant
 from inferstack.problems import Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS, UNREADABLE_TRAFFIC
 from inferstack.sizing.prices import PRICE_FILE, prices_for, read_price_file
@@ -29,6 +31,7 @@ from inferstack.texts.placeholders import is_opaque
 
 if TYPE_CHECKING:
     from inferstack.sizing.measurement import Measurement
+    from inferstack.sizing.traffic import Traffic
 
 T = TypeVar("T")
 _TRAFFIC = ("objective", "traffic")
@@ -39,6 +42,7 @@ class WithTraffic(NamedTuple):
 
     spec: ModelSpec
     problems: tuple[Problem, ...] = ()
+    traffic: "Traffic | None" = None
 
 
 def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
@@ -62,7 +66,7 @@ def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
         return WithTraffic(spec, (document.problem(_TRAFFIC, UNREADABLE_TRAFFIC, message, fix),))
     most, least = float(traffic.peak), float(min(traffic.totals))
     numbers = replace(objective, traffic=None, requests_per_minute=most, lowest_requests_per_minute=least)
-    return WithTraffic(replace(spec, objective=numbers))
+    return WithTraffic(replace(spec, objective=numbers), traffic=traffic)
 
 
 def measurements_of(spec: ModelSpec, document: Document) -> "list[Measurement]":
@@ -82,10 +86,10 @@ def measurements_of(spec: ModelSpec, document: Document) -> "list[Measurement]":
     return _read(name, read, document, "measurements", UNREADABLE_MEASUREMENTS)
 
 
-def objective_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
+def objective_problems(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Iterator[Problem]:
     """What the rules say that compare a spec with measurements and prices, unless it ignores them."""
     try:
-        about = [it for it in (_compared(spec, document), _priced(spec)) if it is not None]
+        about = [it for it in (_compared(spec, document, traffic), _priced(spec)) if it is not None]
     except SpecError as error:
         yield from error.problems
         return
@@ -126,7 +130,7 @@ def _read(name: str, read: Callable[[Path], T], document: Document, key: str, co
     return read(file_beside(name, document, ("objective", key), code))
 
 
-def _compared(spec: ModelSpec, document: Document) -> Compared | None:
+def _compared(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Compared | None:
     """The only variant of a spec with what is known of its instances; None if that is nothing."""
     objective = spec.objective
     if objective is None:
@@ -146,6 +150,8 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
     rows = list(_measured_on(type_, spec, document))
     prices = NO_PRICES if demand.budget_per_hour is None else prices_for(region_of(spec), None)
     own = (it.price_per_hour for it in rows)
+    price = next((it for it in own if it is not None), prices.of(type_))
+    is_priced = price is not None and demand.budget_per_hour is not None
     return Compared(
         path=path,
         variant=variant,
@@ -157,9 +163,22 @@ def _compared(spec: ModelSpec, document: Document) -> Compared | None:
         demand=demand,
         # What is over the budget may still be fast enough.
         measured=sizes(rows, replace(demand, budget_per_hour=None), NO_PRICES),
-        price=next((it for it in own if it is not None), prices.of(type_)),
+        price=price,
+        average=None if traffic is None or not is_priced else _average(spec, variant, traffic),
         currency=prices.currency,
     )
+
+
+def _average(spec: ModelSpec, variant: Variant, traffic: "Traffic") -> Decimal | None:
+    """The instances that run on average over the traffic; None if scaling does not follow from it alone."""
+    from inferstack.sizing.sharing.policies import scaling_of_variant  # noqa: PLC0415 - most specs name no file
+    from inferstack.sizing.sharing.scaling import simulated  # noqa: PLC0415 - as above
+
+    simulation = scaling_of_variant(spec, variant, traffic.period)
+    if hosts_components(spec) or simulation.left_out:
+        return None
+    held = simulated(traffic.totals, simulation.scaling.at_least(1)).held
+    return Decimal(sum(held)) / len(held)
 
 
 def _measured_on(instance_type: str, spec: ModelSpec, document: Document) -> "Iterator[Measurement]":

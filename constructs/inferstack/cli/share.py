@@ -1,6 +1,8 @@
 """``inferstack share``: what models on one shared fleet cost, compared with endpoints of their own."""
 
 import argparse
+import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -8,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.check.load import load_spec
-from inferstack.cli.arguments import add_region, whole_number_within
+from inferstack.cli.arguments import add_region, whole_number, whole_number_within
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
@@ -19,6 +21,7 @@ from inferstack.sizing.sharing.comparison import FleetComparison, SharingQuestio
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
 from inferstack.sizing.sharing.ways import MINUTES_AN_HOUR, Span, Ways
 from inferstack.sizing.traffic import read_traffic, repeated, together
+from inferstack.triton.archive.writing import complete_or_absent
 
 _LONGEST_STARTUP = 120
 _MOST_DAYS = 31
@@ -42,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--days", type=whole_number_within(1, _MOST_DAYS), default=1, metavar="DAYS", help=days)
     minutes, startup = whole_number_within(0, _LONGEST_STARTUP), "how long a copy takes to start (0)"
     add("--startup", type=minutes, default=0, metavar="MINUTES", help=startup)
+    period = "of answers of CloudWatch that do not say it, in seconds"
+    add("--period", type=whole_number, metavar="SECONDS", help=period)
+    series = "write what each minute has into this file, .csv or .json"
+    add("--series", type=_series_file, metavar="FILE", help=series)
     seconds = "how long a request takes, for policies on concurrent requests"
     add("--seconds", type=_seconds, metavar="S", help=seconds)
     memory = "memory that a model takes, to count cold starts of a multi-model endpoint"
@@ -67,6 +74,12 @@ def _memory(text: str) -> tuple[str, int]:
         raise argparse.ArgumentTypeError("write MiB, as in 2048 or llama=2048") from None
 
 
+def _series_file(text: str) -> Path:
+    if not text.endswith((".csv", ".json")):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in .csv or .json")
+    return Path(text)
+
+
 def run(options: argparse.Namespace) -> int:
     """Compare models that share a fleet with the same models on endpoints of their own.
 
@@ -84,6 +97,10 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps([_fields(it, prices) for it in fleets], indent=1), flush=True)
     else:
         print(_text(fleets, prices), flush=True)
+    if options.series is not None:
+        _write_series(options.series, fleets)
+    if question.traffic is not None and question.traffic.hidden is not None:
+        tell(question.traffic.hidden)
     for line in dict.fromkeys(it for fleet in fleets for it in fleet.left_out):
         tell(printable(line))
     if any(it.limit == "max_capacity" and it.cold_starts is None for it in fleets):
@@ -96,7 +113,8 @@ def run(options: argparse.Namespace) -> int:
 def _question(options: argparse.Namespace) -> SharingQuestion:
     traffic = None
     if options.traffic is not None:
-        traffic = repeated(together([read_traffic(it) for it in options.traffic]), options.days)
+        files = [read_traffic(it, options.period) for it in options.traffic]
+        traffic = repeated(together(files), options.days)
     elif options.days > 1:
         options.wrong_usage("--days repeats the traffic of --traffic; without it, a week is simulated")
     return SharingQuestion(
@@ -244,3 +262,43 @@ def _ways(ways: Ways, price: Decimal | None) -> Mapping[str, Any]:
 
 def _span_fields(span: Span) -> Mapping[str, int]:
     return {"instances": span.instances, "first_minute": span.first, "minutes": span.minutes}
+
+
+def _write_series(file: Path, fleets: Sequence[FleetComparison]) -> None:
+    """Writes each minute of the simulation, so that it can be checked or drawn."""
+    text = io.StringIO(newline="")
+    if file.suffix == ".json":
+        json.dump([_series(it) for it in fleets], text)
+    else:
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(("time", "fleet", "instances", "copies_without_room", "model", *_OF_MODEL))
+        lines.writerows(row for it in fleets for row in _rows(_series(it)))
+    with complete_or_absent(file) as content:
+        content.write(text.getvalue().encode())
+    tell(printable(f"{file}: written"))
+
+
+_OF_MODEL = ("requests", "copies", "copies_serving", "copies_needed")
+
+
+def _series(fleet: FleetComparison) -> Mapping[str, Any]:
+    series = fleet.sharing.series
+    models = {
+        name: (list(map(str, it.requests)), it.copies.held, it.copies.serving, it.needed)
+        for name, it in series.models.items()
+    }
+    return {
+        "time": [fleet.traffic.shown(it) for it in range(fleet.traffic.minutes)],
+        "fleet": fleet.name,
+        "instances": series.instances,
+        "copies_without_room": series.without_room,
+        "models": {name: dict(zip(_OF_MODEL, columns, strict=True)) for name, columns in models.items()},
+    }
+
+
+def _rows(series: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+    """A line for each minute and model."""
+    for minute, time in enumerate(series["time"]):
+        of_fleet = (time, series["fleet"], series["instances"][minute], series["copies_without_room"][minute])
+        for name, columns in series["models"].items():
+            yield *of_fleet, name, *(columns[key][minute] for key in _OF_MODEL)

@@ -5,31 +5,39 @@ import json
 from collections.abc import Iterator, Sequence
 from decimal import Context, Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.pictures import add_picture, draw
+from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.cost import Prices
+from inferstack.endpoint.cost import HOURS_A_MONTH, Prices, amount_text
 from inferstack.facts.kinds import hosts_components
-from inferstack.facts.walk import is_async, region_of
+from inferstack.facts.walk import is_async, region_of, variant_scalings
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.objective import Objective
 from inferstack.problems import printable
 from inferstack.problems.words import choose
 from inferstack.sizing.cost_picture import cost_against_latency
-from inferstack.sizing.into_spec import NotWritableError, SizedVariant, changes_for, sized_variant
+from inferstack.sizing.into_spec import (
+    NotWritableError,
+    SizedVariant,
+    changes_for,
+    scaling_for,
+    sized_variant,
+)
 from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
-from inferstack.sizing.sizes import Size, best, demand_of, sizes
+from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
+from inferstack.sizing.traffic import Traffic
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
-_CENT = Decimal("0.01")
-# Costs per hour and month are exact; that of a million requests would have 28 digits.
+_HOURS_A_DAY = 24
+# Quotients would have 28 digits.
 _QUOTIENT = Context(prec=12)
 
 
@@ -73,23 +81,34 @@ def run(options: argparse.Namespace) -> int:
         options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     objective, measurements = _objective(loaded), _measurements(loaded, options)
-    sized = _sized(loaded, options)
-    demand = demand_of(objective) if sized is None else sized.demand
+    traffic = _minutes(loaded)
+    sized = _sized(loaded, traffic, options)
+    demand = demand_of(objective, traffic) if sized is None else sized.demand
     prices = prices_for(region_of(loaded.spec), options.prices)
     ranked = sizes(measurements, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
     if options.format == "json":
         print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
     else:
-        lines = _lines(loaded.spec, ranked, prices, None if options.write else chosen)
+        shown = _Shown(loaded, demand, prices, None if options.write else chosen)
+        lines = _lines(ranked, shown)
         print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
     if all(it.per_hour is None for it in ranked):
         tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
         draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
-    if sized is not None and chosen is not None and options.write:
+    if options.write and chosen is None:
+        what = "no configuration" if options.choose is None else f"no `{options.choose}`"
+        tell(printable(f"{options.spec}: not written, since {what} meets the objective"))
+    elif sized is not None and chosen is not None and options.write:
         _write(options, loaded.spec, sized, chosen)
     return 0 if chosen is not None else 1
+
+
+def _minutes(loaded: LoadedSpec) -> Sequence[Decimal]:
+    """The requests of each minute, if the instances that a size writes follow them."""
+    follow = not hosts_components(loaded.spec) and not is_async(loaded.spec)
+    return loaded.traffic.totals if loaded.traffic is not None and follow else ()
 
 
 def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measurement]:
@@ -104,12 +123,14 @@ def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measu
     return measurements
 
 
-def _sized(loaded: LoadedSpec, options: argparse.Namespace) -> SizedVariant | None:
+def _sized(
+    loaded: LoadedSpec, traffic: Sequence[Decimal], options: argparse.Namespace
+) -> SizedVariant | None:
     """The variant that is meant, where that matters; None for the endpoint as a whole."""
     if not options.write and options.variant is None:
         return None
     try:
-        return sized_variant(loaded.spec, _objective(loaded), options.variant)
+        return sized_variant(loaded.spec, _objective(loaded), options.variant, traffic)
     except NotWritableError as error:
         raise Refusal(f"{options.spec}: {error}") from None
 
@@ -146,14 +167,26 @@ def _objective(loaded: LoadedSpec) -> Objective:
 # ---------------------------------------------------------------- for people
 
 
-def _lines(spec: ModelSpec, ranked: Sequence[Size], prices: Prices, chosen: Size | None) -> Iterator[str]:
-    fitting = [it for it in ranked if not it.objections]
+class _Shown(NamedTuple):
+    """What is shown apart from the sizes; ``chosen`` is the one that is shown in detail."""
+
+    loaded: LoadedSpec
+    demand: Demand
+    prices: Prices
+    chosen: Size | None
+
+
+def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
+    (loaded, demand, prices, chosen), fitting = shown, [it for it in ranked if not it.objections]
     if fitting:
         yield from table([_HEADER, *map(_cells, fitting)])
         yield from _doubts(fitting, chosen)
     if chosen is not None:
         which = "the first" if chosen is fitting[0] else _name(chosen)
-        yield from ("", f"in the spec, for {which}:", *_as_yaml(spec, chosen))
+        if demand.traffic and loaded.traffic is not None:
+            yield from ("", *_over_traffic(which, chosen, loaded.traffic))
+        yield from ("", f"in the spec, for {which}:", *_as_yaml(loaded.spec, chosen))
+    yield from _reservations(loaded)
     if prices.source:
         yield f"prices in {prices.currency}: {prices.source}"
     others = [it for it in ranked if it.objections]
@@ -180,30 +213,56 @@ def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
         yield f"{first}{f' and {len(others)} more' if others else ''}: {doubt}"
 
 
+def _reservations(loaded: LoadedSpec) -> Iterator[str]:
+    """What of the objective is not as it might seem."""
+    objective = _objective(loaded)
+    if objective.safety_factor is None:
+        yield "no `safety_factor`: planned with all that was measured; AWS starts with 0.5"
+    if loaded.traffic is not None and loaded.traffic.hidden is not None:
+        yield loaded.traffic.hidden
+    elif objective.lowest_requests_per_minute is not None:
+        yield "no file of `traffic`: the cost is that of the busiest minute"
+
+
+def _over_traffic(which: str, size: Size, traffic: Traffic) -> Iterator[str]:
+    """What a size costs on average and at its peak, and when it is too small."""
+    period = f"{counted(traffic.minutes, 'minute')} from {traffic.shown(0)}"
+    yield f"over the traffic, {period}, for {which}:"
+    costs = (("on average", size.average, size.per_hour), ("at the peak", size.count, size.peak_per_hour))
+    money = [(name, f"{count:.4g}", *_money(cost)) for name, count, cost in costs]
+    yield from table([("", "INSTANCES", "PER HOUR", "PER DAY", "PER MONTH"), *money])
+    if size.minutes_short:
+        short = f"in {counted(size.minutes_short, 'minute')}, fewer instances run than the requests need"
+        yield f"{short}: scaling adds them with a delay"
+
+
+def _money(per_hour: Decimal | None) -> tuple[str, ...]:
+    if per_hour is None:
+        return "-", "-", "-"
+    return tuple(amount_text(per_hour * hours) for hours in (1, _HOURS_A_DAY, HOURS_A_MONTH))
+
+
 def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
-    """What --write would write into a spec without scaling; see `changes_for` for why some have less."""
+    """What --write would write."""
     instance_type = size.measurement.instance_type
     yield f"  variant: {{instance_type: {instance_type}, initial_instance_count: {size.count}}}"
-    if hosts_components(spec):
-        return
-    yield from ("  autoscaling:", f"    min_capacity: {size.min_capacity}", f"    max_capacity: {size.count}")
-    if not is_async(spec):
-        yield from (
-            "    policies:",
-            f"      - metric: {size.metric}",
-            f"        target_value: {size.target_value}",
-        )
+    scaling = scaling_for(spec, size, is_scaled=any(variant_scalings(spec)))
+    if scaling:
+        yield from ("  autoscaling:", *(f"    {key}: {scaling[key]}" for key in scaling if key != "policies"))
+    for policy in scaling.get("policies", ()):
+        yield from ("    policies:", f"      - metric: {policy['metric']}")
+        yield f"        target_value: {policy['target_value']}"
 
 
 def _cells(size: Size) -> tuple[str, ...]:
     measured = size.measurement
     money: tuple[str, ...] = ("-", "-", "-")
     if size.per_hour is not None and size.per_month is not None and size.per_million is not None:
-        money = (
-            _plain(size.per_hour),
-            *(f"{it.quantize(_CENT):,}" for it in (size.per_month, size.per_million)),
-        )
-    return str(size.count), measured.instance_type, size.title, str(size.target_value), *money
+        # What an hour costs with a whole number of instances has no more digits than the price.
+        hour = _plain(size.per_hour) if size.average == size.count else amount_text(size.per_hour)
+        money = (hour, *map(amount_text, (size.per_month, size.per_million)))
+    count = str(size.count) if size.average == size.count else f"{size.min_capacity}-{size.count}"
+    return count, measured.instance_type, size.title, str(size.target_value), *money
 
 
 def _name(size: Size) -> str:
@@ -225,12 +284,20 @@ def _plain(amount: Decimal) -> str:
 
 def _fields(size: Size) -> dict[str, Any]:
     per_million = None if size.per_million is None else _QUOTIENT.plus(size.per_million)
-    money = {"per_hour": size.per_hour, "per_month": size.per_month, "per_million": per_million}
+    average, month = (None if it is None else _QUOTIENT.plus(it) for it in (size.per_hour, size.per_month))
+    money = {
+        "per_hour": average,
+        "per_month": month,
+        "per_million": per_million,
+        "peak_per_hour": size.peak_per_hour,
+    }
     return {
         "configuration": size.measurement.configuration,
         "users": size.measurement.users,
         "instance_type": size.measurement.instance_type,
         "count": size.count,
+        "average_count": _plain(_QUOTIENT.plus(size.average)),
+        "minutes_short": size.minutes_short,
         "min_capacity": size.min_capacity,
         "target_value": size.target_value,
         **{name: None if it is None else _plain(it) for name, it in money.items()},

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from inferstack.endpoint.packing import Room, Share, Units, packed_units
+from inferstack.endpoint.packing import Room, Share, Units, fewest_units, packed_units
 
 Strategy = Literal["BINPACK", "SPREAD"]
 Packing = Callable[[Mapping[str, int], Units], Sequence[Sequence[str]]]
@@ -114,11 +114,6 @@ class _Instance:
         for name in copies:
             self.add(name, units.needs[name])
 
-    def holds(self, needs: Share) -> bool:
-        """Whether there is room for a copy."""
-        left = self.left
-        return left[0] >= needs[0] and left[1] >= needs[1] and left[2] >= needs[2]
-
     def add(self, name: str, needs: Share) -> None:
         """Places a copy."""
         self.copies.append(name)
@@ -177,8 +172,9 @@ class _State:
         chosen.remove(name, self._units.needs[name])
 
     def _add(self, component: Tenant) -> None:
-        needs = self._units.needs[component.name]
-        fitting = [at for at, it in enumerate(self.instances) if it.holds(needs)]
+        needs = one, two, three = self._units.needs[component.name]
+        rooms = enumerate(it.left for it in self.instances)
+        fitting = [at for at, (a, b, c) in rooms if a >= one and b >= two and c >= three]
         if fitting:
             full = self._full_zones(component)
             chosen = self.instances[min(fitting, key=lambda at: self._preference(component, at, full))]
@@ -211,6 +207,9 @@ class _State:
     def _consolidate(self, minute: int) -> None:
         """Moves copies onto fewer instances, if that takes some away."""
         counts = Counter(name for it in self.instances for name in it.copies)
+        if len(self.instances) <= max(fewest_units(counts, self._units), self._fleet.low):
+            self._is_settled = True
+            return
         best = self._packing(counts, self._units)
         surplus = len(self.instances) - max(len(best), self._fleet.low)
         if surplus <= 0:

@@ -31,6 +31,11 @@ class LoadPhase(Block):
     duration_in_seconds: _TrafficSeconds
     """Length of the phase, in seconds."""
 
+    @property
+    def most_users(self) -> int:
+        """The users of its last minute: some are added after each minute, but none at the end."""
+        return self.initial_number_of_users + self.spawn_rate * ((self.duration_in_seconds - 1) // 60)
+
 
 class LoadStairs(Block):
     """Traffic that rises in equal steps."""

@@ -48,9 +48,11 @@ class Objective(Block):
     """The limit for the time until a language model writes its first token."""
     inter_token_latency: LatencyLimit | None = None
     """The limit for the time from one token to the next."""
-    safety_factor: Share = 1
-    """The share of an instance's capacity to plan with. AWS suggests starting with 0.5."""
+    safety_factor: Share | None = None
+    """The share of an instance's capacity to plan with. AWS suggests starting with 0.5. Without it, instances
+    are planned to be as busy as in the load test, and `inferstack size` says so."""
     spare_instances: Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 1_000})] = 0
     """Instances beyond those that the requests need, for when one fails."""
     budget_per_hour: Money | None = None
-    """What all instances together may cost in an hour, in the currency of the prices."""
+    """What all instances together may cost in an hour, in the currency of the prices: on average over the
+    `traffic`, or without any, at the busiest."""

@@ -1,22 +1,26 @@
 """Traffic out of CloudWatch, in the JSON that the AWS CLI prints.
 
+An answer does not say its period, and has no points for periods without requests. So the file may have
+`Period`, `StartTime`, `EndTime` or `MetricDataQueries` of the request, too.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricStatistics.html
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from inferstack.problems import FilePlace, SpecError
 from inferstack.problems.words import listed
 from inferstack.sizing.data_files import shown, wrong_form
-from inferstack.sizing.traffic_points import Points
+from inferstack.sizing.traffic_points import MINUTE, Points
 
 # The year 5138; a larger number is not in seconds.
 _LAST = 100_000_000_000
+
+_FIX_OF_PERIOD = "write the `Period` of the request into the file as well, or give it with `share --period`"
 
 
 class _Sample(NamedTuple):
@@ -30,11 +34,11 @@ class _Sample(NamedTuple):
 _Samples = Iterator[_Sample]
 
 
-def points_of_export(text: str, stem: str, points: Points) -> int:
-    """Adds the points of an export; the result is the minutes from one to the next.
+def points_of_export(text: str, stem: str, points: Points, period: int | None) -> int:
+    """Adds the points of an export; the result is the minutes of its period.
 
-    CloudWatch leaves out periods without data, in which there were no requests. ``stem`` is the name for an
-    export that has none.
+    ``stem`` is the name for an export that has none, ``period`` the seconds that were asked for, if the file
+    does not say it.
     """
     try:
         data = json.loads(text, parse_float=Decimal, parse_constant=Decimal)
@@ -46,6 +50,8 @@ def points_of_export(text: str, stem: str, points: Points) -> int:
         raise points.stop("this JSON is not an export from CloudWatch", fix)
     try:
         _add_all(_FORMS[form](data, stem, points), points)
+        periods = {*_periods(data), *(() if period is None else (period,))}
+        times = [_instant(data[key]) for key in ("StartTime", "EndTime") if key in data]
     except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, OSError) as error:
         fix = "write the whole answer into the file, as the AWS CLI prints it"
         raise points.stop(wrong_form(form, error), fix) from None
@@ -53,7 +59,9 @@ def points_of_export(text: str, stem: str, points: Points) -> int:
         points.fault(1, "the export has no data", "ask for a day or a week in which there were requests")
     if points.problems:
         raise SpecError(points.problems)
-    return _per_minute(points)
+    step = _step(periods, points)
+    points.window = _window(times, step, points)
+    return _per_minute(step, points)
 
 
 def _add_all(samples: _Samples, points: Points) -> None:
@@ -72,9 +80,57 @@ def _as_text(timestamp: Any) -> str:
     return str(timestamp)
 
 
-def _per_minute(points: Points) -> int:
+def _periods(data: Mapping[str, Any]) -> Iterator[int]:
+    """The periods of the request in seconds, as far as the file has it."""
+    queries = [it.get("MetricStat", it) for it in data.get("MetricDataQueries", ())]
+    for it in (data, *queries):
+        if "Period" in it:
+            yield int(it["Period"])
+
+
+def _step(periods: Collection[int], points: Points) -> int:
+    """The minutes of the period. Points that are a minute apart prove it; any others may be of sparse data.
+
+    Raises:
+        SpecError: when it is not known.
+    """
+    if not periods and len(points.lines) > 1 and points.step() == 1:
+        return 1
+    if not periods:
+        apart = f"; its points are {points.step()} minutes or more apart" if len(points.lines) > 1 else ""
+        raise points.stop(f"the export does not say its period{apart}", _FIX_OF_PERIOD)
+    if len(periods) > 1:
+        seconds = listed([f"{it} seconds" for it in sorted(periods)], last="and", quote="")
+        raise points.stop(f"there are several periods: {seconds}", "ask for all metrics with the same period")
+    (period,) = periods
+    if period < 1 or period % 60:
+        raise points.stop(
+            f"a period of {period} seconds is not in whole minutes", "ask for 60 seconds or more"
+        )
+    return period // 60
+
+
+def _window(times: Sequence[datetime], step: int, points: Points) -> tuple[datetime, datetime] | None:
+    """The first and the last period of the time that was asked for; None if the file does not have it."""
+    if len(times) < 2:
+        return None
+    (start, end), length = times, step * MINUTE
+    first, last = min(points.lines), max(points.lines)
+    if first + length <= start or last >= end:
+        message = f"there are points from {points.shown(first)} to {points.shown(last)}, outside of its times"
+        raise points.stop(message, "let `StartTime` and `EndTime` be those of the request")
+    # CloudWatch rounds the start down, so that the first period may begin before it.
+    start = first - max(0, (first - start) // length) * length
+    return start, start + (end - start - timedelta.resolution) // length * length
+
+
+def _instant(value: Any) -> datetime:
+    time = datetime.fromisoformat(_as_text(value))
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _per_minute(step: int, points: Points) -> int:
     """Turns sums over a period into requests per minute."""
-    step = 1 if len(points.lines) == 1 else points.step()
     points.check_length(step)
     first = min(points.lines)
     for time in sorted(points.lines):

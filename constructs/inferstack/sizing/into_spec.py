@@ -1,6 +1,6 @@
 """What a size changes in a spec: by path, so that an editor of text and a reviewer can use it alike."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -40,8 +40,11 @@ class SpecChanges(msgspec.Struct, frozen=True):
     left: tuple[str, ...] = ()
 
 
-def sized_variant(spec: ModelSpec, objective: Objective, name: str | None = None) -> SizedVariant:
-    """The only variant of a spec, or the one of a name. Several share the requests by their weights.
+def sized_variant(
+    spec: ModelSpec, objective: Objective, name: str | None = None, traffic: Sequence[Decimal] = ()
+) -> SizedVariant:
+    """The only variant of a spec, or the one of a name. Several share the requests by their weights, in each
+    minute of the ``traffic``.
 
     Raises:
         NotWritableError: when it is not clear which one is meant.
@@ -56,7 +59,8 @@ def sized_variant(spec: ModelSpec, objective: Objective, name: str | None = None
     weights = [_weight(it) for _, it in by_name.values()]
     if not _weight(variant):
         raise NotWritableError(f"the variant `{variant.variant_name}` has weight 0, so it gets no requests")
-    return SizedVariant(path, variant, demand_of(objective, _weight(variant), sum(weights, Decimal(0))))
+    demand = demand_of(objective, traffic, _weight(variant), sum(weights, Decimal(0)))
+    return SizedVariant(path, variant, demand)
 
 
 def _weight(variant: Variant) -> Decimal:
@@ -86,16 +90,21 @@ def changes_for(spec: ModelSpec, sized: SizedVariant, size: Size) -> SpecChanges
             values.update(_scaling(spec, at, scaling, size))
             has_other_type = variant.instance_type != size.measurement.instance_type
             return SpecChanges(values, tuple(_left(spec, scaling, has_other_type=has_other_type)))
-    return SpecChanges({**values, **_new_scaling(spec, path, size)}, tuple(_left(spec, None)))
+    if scaling_block := scaling_for(spec, size, is_scaled=False):
+        values[("autoscaling",) if path == ("variant",) else (*path, "autoscaling")] = scaling_block
+    return SpecChanges(values, tuple(_left(spec, None)))
 
 
-def _new_scaling(spec: ModelSpec, path: SpecPath, size: Size) -> Mapping[SpecPath, Any]:
-    """Scaling where a spec has none, if the demand ever needs fewer instances."""
-    if size.min_capacity >= size.count or is_async(spec):
+def scaling_for(spec: ModelSpec, size: Size, *, is_scaled: bool) -> Mapping[str, Any]:
+    """The scaling that is written for a size, as a block of its own; empty if none is.
+
+    A spec whose instances are not scaled gets some only if the demand ever needs fewer instances.
+    """
+    gets_none = is_async(spec) or size.min_capacity >= size.count
+    if hosts_components(spec) or (gets_none and not is_scaled):
         return {}
-    at = ("autoscaling",) if path == ("variant",) else (*path, "autoscaling")
     limits = {"min_capacity": size.min_capacity, "max_capacity": size.count}
-    return {at: {**limits, "policies": [_policy(size)]}}
+    return limits if is_async(spec) else {**limits, "policies": [_policy(size)]}
 
 
 def _scaling(spec: ModelSpec, path: SpecPath, scaling: Autoscaling, size: Size) -> Mapping[SpecPath, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from inferstack.endpoint.cost import Prices
+from inferstack.format.load_testing import LoadPhase
 from inferstack.sizing.job_requests import Request, Requests
 
 _SECONDS_AN_HOUR = 3_600
@@ -110,5 +111,9 @@ def _traffic(pattern: Request) -> str:
 def _phases(pattern: Request) -> Iterator[str]:
     for it in pattern.get("Phases", ()):
         first = it["InitialNumberOfUsers"]
-        last = first + it["SpawnRate"] * it["DurationInSeconds"] // 60
+        last = LoadPhase(
+            initial_number_of_users=first,
+            spawn_rate=it["SpawnRate"],
+            duration_in_seconds=it["DurationInSeconds"],
+        ).most_users
         yield f"{first} users" if first == last else f"{first} to {last} users"

@@ -3,6 +3,9 @@
     N = ceil(demand / (safety factor x requests per minute per instance))
     target_value = floor(safety factor x requests per minute per instance)
 
+With traffic, what that scaling makes of it is simulated minute by minute, and the cost is that of the
+instances that run on average.
+
 The safety factor is that of AWS's formula for a scaling target: the share of what an instance can do that is
 planned for. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-loadtest.html
 
@@ -14,7 +17,7 @@ its target is in concurrent requests.
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 import msgspec
 from msgspec.structs import replace
@@ -23,10 +26,12 @@ from inferstack.endpoint.cost import HOURS_A_MONTH, Prices
 from inferstack.facts.scaling import TRACKED, TRACKED_AT_ONCE
 from inferstack.format.objective import LatencyLimit, Objective
 from inferstack.sizing.measurement import Measurement, Percentiles
+from inferstack.sizing.sharing.scaling import Copies, CopyScaling, Limits, Tracking, simulated
 
 RISES = Decimal("1.05")
 """From this on, a rate is clearly higher than another; two runs of the same load differ by less."""
 _MINUTES_AN_HOUR = 60
+_CENT = Decimal("0.01")
 
 
 class PercentileLimit(msgspec.Struct, frozen=True):
@@ -46,6 +51,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """Requests at the same time."""
     lowest_concurrency: Decimal | None = None
     tokens_per_second: Decimal | None = None
+    traffic: tuple[Decimal, ...] = ()
+    """Requests of each minute; empty if only the two numbers are known."""
     latency_limit: PercentileLimit | None = None
     first_token_limit: PercentileLimit | None = None
     inter_token_limit: PercentileLimit | None = None
@@ -76,10 +83,19 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
             lowest.append(self.lowest_concurrency / measured.users * rate)
         return replace(self, peak=max([self.peak, *peaks]), lowest=max(lowest, default=None))
 
+    def usual(self) -> Decimal:
+        """Requests of an average minute; of the busiest, if the others are not known."""
+        return sum(self.traffic, Decimal(0)) / len(self.traffic) if self.traffic else self.peak
 
-def demand_of(objective: Objective, weight: Decimal = Decimal(1), weights: Decimal = Decimal(1)) -> Demand:
+
+def demand_of(
+    objective: Objective,
+    traffic: Sequence[Decimal] = (),
+    weight: Decimal = Decimal(1),
+    weights: Decimal = Decimal(1),
+) -> Demand:
     """What an objective asks for, in exact numbers: of everything that gets requests, or of what has this
-    ``weight`` out of all ``weights``. Its file of traffic has been read.
+    ``weight`` out of all ``weights``. Its file of traffic has been read; ``traffic`` are its minutes.
     """
     share = weight / weights
     asked = (objective.requests_per_minute, objective.concurrency, objective.tokens_per_second)
@@ -93,10 +109,11 @@ def demand_of(objective: Objective, weight: Decimal = Decimal(1), weights: Decim
         concurrency=concurrency,
         lowest_concurrency=_part(objective.lowest_concurrency, share),
         tokens_per_second=tokens,
+        traffic=tuple(it * share for it in traffic),
         latency_limit=_limit(objective.latency),
         first_token_limit=_limit(objective.time_to_first_token),
         inter_token_limit=_limit(objective.inter_token_latency),
-        safety_factor=_exact(objective.safety_factor),
+        safety_factor=Decimal(1) if objective.safety_factor is None else _exact(objective.safety_factor),
         spare_instances=objective.spare_instances,
         budget_per_hour=None if budget is None else _exact(budget),
     )
@@ -131,25 +148,39 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     min_capacity: int
     count: int
     """Instances at the highest demand, spare ones included."""
-    per_hour: Decimal | None
-    """Cost of ``count`` instances; None without a price."""
+    average: Decimal
+    """Instances that run on average over the traffic; without any, ``count``."""
+    minutes_short: int = 0
+    """Minutes with more requests than the instances that run can answer: scaling adds some with a delay."""
+    price: Decimal | None
+    """Price of an instance for an hour, if it is known."""
     per_million: Decimal | None
-    """Cost of a million requests while the demand is at its highest."""
+    """Cost of a million requests, on average over the traffic."""
     objections: tuple[str, ...] = ()
     """Why it does not meet the demand."""
     doubts: tuple[str, ...] = ()
     """Why its measurement may not mean what it seems to."""
 
     @property
+    def per_hour(self) -> Decimal | None:
+        """Cost of an hour, on average over the traffic."""
+        return None if self.price is None else self.average * self.price
+
+    @property
+    def peak_per_hour(self) -> Decimal | None:
+        """Cost of an hour with all instances."""
+        return None if self.price is None else self.count * self.price
+
+    @property
     def per_month(self) -> Decimal | None:
-        """Cost of ``count`` instances for 730 hours."""
+        """Cost of 730 hours, on average over the traffic."""
         return None if self.per_hour is None else self.per_hour * HOURS_A_MONTH
 
 
 def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -> list[Size]:
     """What each measured configuration takes, the cheapest that meets the demand first.
 
-    Those that do not meet it come last. Without prices, fewer instances come first.
+    Those that do not meet it come last. Without prices, fewer instances on average come first.
     """
     found = list(measurements)
     sound: dict[tuple[str, str], list[Measurement]] = {_of(it): [] for it in found}
@@ -173,21 +204,26 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
     of_row = demand.of(measured)
     usable = demand.safety_factor * measured.requests_per_minute
     count = _instances(of_row.peak, usable) + demand.spare_instances
-    low = of_row.peak if of_row.lowest is None else of_row.lowest
-    per_hour = None if price is None else count * price
+    low = _instances(of_row.peak if of_row.lowest is None else of_row.lowest, usable) + demand.spare_instances
+    running = _running(demand.traffic, low, count, math.floor(usable))
+    average = Decimal(sum(running.held)) / len(running.held) if running.held else Decimal(count)
+    per_hour = None if price is None else average * price
+    served = zip(demand.traffic, running.serving, strict=True)
     at_once = measured.users if demand.is_of_language_model else None
     per_million = None
-    if per_hour is not None and of_row.peak:
-        per_million = per_hour * 1_000_000 / (of_row.peak * _MINUTES_AN_HOUR)
+    if per_hour is not None and of_row.usual:
+        per_million = per_hour * 1_000_000 / (of_row.usual * _MINUTES_AN_HOUR)
     return Size(
         measurement=measured,
         title=load.title(measured),
         usable=usable,
         target_value=math.floor(usable if at_once is None else demand.safety_factor * at_once),
         metric=TRACKED if at_once is None else TRACKED_AT_ONCE,
-        min_capacity=_instances(low, usable) + demand.spare_instances,
+        min_capacity=low,
         count=count,
-        per_hour=per_hour,
+        average=average,
+        minutes_short=sum(asked > serving * measured.requests_per_minute for asked, serving in served),
+        price=price,
         per_million=per_million,
         objections=tuple(_objections(measured, demand, per_hour, usable, load)),
         doubts=tuple(load.doubts(measured)),
@@ -196,6 +232,12 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
 
 def _instances(requests: Decimal, usable: Decimal) -> int:
     return max(1, math.ceil(requests / usable))
+
+
+def _running(traffic: Sequence[Decimal], low: int, high: int, target: int) -> Copies:
+    """The instances that run minute by minute with the scaling that is written for a size."""
+    tracking = (Tracking(target=Decimal(target)),) if target else ()
+    return simulated(traffic, CopyScaling(limits=Limits(low, high), tracking=tracking))
 
 
 def _objections(
@@ -214,7 +256,8 @@ def _objections(
         yield f"{demand.safety_factor:f} of {_counted(measured.users)} is less than one request at once"
     budget = demand.budget_per_hour
     if budget is not None and per_hour is not None and per_hour > budget:
-        yield f"{per_hour:f} an hour is over the budget of {budget:f}"
+        spent = per_hour.quantize(_CENT, ROUND_CEILING) if demand.traffic else per_hour
+        yield f"{spent:f} an hour is over the budget of {budget:f}"
 
 
 def _unknown(measured: Measurement, demand: Demand) -> Iterator[str]:
@@ -331,13 +374,13 @@ def _counted(users: int) -> str:
     return f"{users} user{'' if users == 1 else 's'}"
 
 
-def _rank(size: Size) -> tuple[bool, bool, Decimal, int, Decimal, str, str]:
+def _rank(size: Size) -> tuple[bool, bool, Decimal, Decimal, Decimal, str, str]:
     measured = size.measurement
     return (
         bool(size.objections),
         size.per_hour is None,
         size.per_hour or Decimal(0),
-        size.count,
+        size.average,
         measured.usual_latency or Decimal(0),
         measured.instance_type,
         size.title,

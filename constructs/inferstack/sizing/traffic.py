@@ -7,8 +7,9 @@
 | JSON of `aws cloudwatch get-metric-data` | the label of each result is the name |
 | JSON of `aws cloudwatch get-metric-statistics` | the name of the file is the name |
 
-Times are `HH:MM`, minutes counted from 0, or dates with times. A CSV may have a line for each minute or for
-each hour: what a line says applies until the next, and all are equally far apart.
+An export from CloudWatch has its period from the request; see :mod:`cloudwatch_export`. Otherwise, times are
+`HH:MM`, minutes counted from 0, or dates with times. A CSV may have a line for each minute or for each hour:
+what a line says applies until the next, and all are equally far apart.
 """
 
 import csv
@@ -25,7 +26,7 @@ from inferstack.problems.file_codes import OTHER_TRAFFIC
 from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.cloudwatch_export import points_of_export
 from inferstack.sizing.data_files import counted, other_separator, shown
-from inferstack.sizing.traffic_points import MINUTE, Points
+from inferstack.sizing.traffic_points import FIX_OF_LENGTH, MINUTE, MINUTES_LONGEST, Period, Points
 from inferstack.source.other_files import read_text
 
 _WANTED = "a CSV file, or an export of CloudWatch's"
@@ -42,6 +43,10 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     start: datetime
     """The first minute, in UTC. Traffic without dates begins on a Monday."""
     is_dated: bool = False
+    step: int = 1
+    """Minutes that a number of the file is the average of."""
+    is_sparse: bool = False
+    """Whether times without a number had no requests, also before the first and after the last."""
     named_at: Mapping[str, FilePlace] = msgspec.field(default_factory=dict)
     """Where the file first names each."""
 
@@ -49,6 +54,11 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     def minutes(self) -> int:
         """How many minutes there are."""
         return len(next(iter(self.requests.values())))
+
+    @property
+    def period(self) -> Period:
+        """The minutes that it covers."""
+        return Period(self.start, self.minutes, self.is_dated)
 
     @property
     def totals(self) -> tuple[Decimal, ...]:
@@ -60,6 +70,16 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         """The most requests of all names together in a minute."""
         return max(self.totals)
 
+    @property
+    def hidden(self) -> str | None:
+        """What such traffic cannot show, in words; None for numbers of single minutes.
+
+        Fewer lines than one an hour are a pattern that somebody wrote.
+        """
+        if self.step == 1 or (self.step > HOUR and not self.is_sparse):
+            return None
+        return f"each number of the traffic is for {self.step} minutes: a busier one among them is not seen"
+
     def shown(self, minute: int) -> str:
         """A minute, counted from 0, as a reader names it: with its day unless there is only one."""
         time = self.start + minute * MINUTE
@@ -68,22 +88,21 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         return f"{time:%H:%M}" if self.minutes <= DAY else f"{time:%a %H:%M}"
 
 
-def read_traffic(path: Path) -> Traffic:
-    """Reads a traffic file.
+def read_traffic(path: Path, period: int | None = None) -> Traffic:
+    """Reads a traffic file. ``period`` is that of an export which does not say it, in seconds.
 
     Raises:
         SpecError: with everything that is wrong with the file.
     """
     points = Points(path.as_posix())
-    large = "take a day or a week that is typical"
-    text = read_text(path, points.stop, wanted=_WANTED, if_large=large)
-    if text.lstrip()[:1] in ("{", "["):
-        step = points_of_export(text, path.stem, points)
+    text = read_text(path, points.stop, wanted=_WANTED, if_large=FIX_OF_LENGTH)
+    if is_export := text.lstrip()[:1] in ("{", "["):
+        step = points_of_export(text, path.stem, points, period)
     else:
         step = _points_of_csv(text, points)
     if points.problems:
         raise SpecError(points.problems)
-    return _traffic(points, step)
+    return _traffic(points, step, is_export=is_export)
 
 
 def together(traffics: Sequence[Traffic]) -> Traffic:
@@ -92,8 +111,9 @@ def together(traffics: Sequence[Traffic]) -> Traffic:
     Raises:
         SpecError: when two have the same name, or do not cover the same time.
     """
-    first = traffics[0]
     points = Points("")
+    traffics = _as_long(traffics, points)
+    first = traffics[0]
     requests: dict[str, tuple[Decimal, ...]] = {}
     named_at: dict[str, FilePlace] = {}
     for it in traffics:
@@ -107,11 +127,34 @@ def together(traffics: Sequence[Traffic]) -> Traffic:
             requests[name], named_at[name] = of_model, it.named_at[name]
     if points.problems:
         raise SpecError(points.problems)
-    return Traffic(requests=requests, start=first.start, is_dated=first.is_dated, named_at=named_at)
+    step = max(it.step for it in traffics)
+    return msgspec.structs.replace(first, requests=requests, named_at=named_at, step=step)
 
 
-DAY = 24 * 60
-"""Minutes of a day."""
+def _as_long(traffics: Sequence[Traffic], points: Points) -> Sequence[Traffic]:
+    """Exports as long as all traffic that has dates: outside of their points, there were no requests."""
+    dated = [it for it in traffics if it.is_dated]
+    if not any(it.is_sparse for it in dated):
+        return traffics
+    start, end = min(it.start for it in dated), max(it.start + it.minutes * MINUTE for it in dated)
+    if (end - start) // MINUTE > MINUTES_LONGEST:
+        points.file = next(iter(dated[-1].named_at.values())).file
+        raise points.stop("the files cover more than 31 days together", FIX_OF_LENGTH)
+    return [_padded(it, start, end) if it.is_sparse else it for it in traffics]
+
+
+def _padded(traffic: Traffic, start: datetime, end: datetime) -> Traffic:
+    before, whole = (traffic.start - start) // MINUTE, (end - start) // MINUTE
+    nothing = (Decimal(0),)
+    requests = {
+        name: (*nothing * before, *it, *nothing * (whole - before - len(it)))
+        for name, it in traffic.requests.items()
+    }
+    return msgspec.structs.replace(traffic, requests=requests, start=start)
+
+
+HOUR, DAY = 60, 24 * 60
+"""Minutes of an hour, and of a day."""
 
 
 def repeated(traffic: Traffic, days: int) -> Traffic:
@@ -134,8 +177,8 @@ def _period(traffic: Traffic) -> str:
     return f"{minutes} from {traffic.shown(0)}"
 
 
-def _traffic(points: Points, step: int) -> Traffic:
-    first, last = min(points.lines), max(points.lines)
+def _traffic(points: Points, step: int, *, is_export: bool) -> Traffic:
+    first, last = points.covered
     times = [first + at * step * MINUTE for at in range((last - first) // MINUTE // step + 1)]
     nothing = Decimal(0)
     return Traffic(
@@ -145,6 +188,8 @@ def _traffic(points: Points, step: int) -> Traffic:
         },
         start=first,
         is_dated=points.form == "dates",
+        step=step,
+        is_sparse=is_export,
         named_at=points.named_at,
     )
 

@@ -18,11 +18,21 @@ MINUTE = timedelta(minutes=1)
 
 # More than any endpoint gets: beyond it, a number is a mistake.
 _MOST_REQUESTS = Decimal(1_000_000_000)
-_MINUTES_LONGEST = 31 * 24 * 60
+MINUTES_LONGEST = 31 * 24 * 60
+"""The longest traffic that is simulated minute by minute."""
+FIX_OF_LENGTH = "take a day or a week that is typical"
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 _FIX_OF_TIME = "write `HH:MM`, a number of minutes, or a time such as `2026-11-23T08:00:00Z`"
 
 Form = Literal["minutes", "clock", "dates"]
+
+
+class Period(msgspec.Struct, frozen=True):
+    """The minutes of traffic. Without dates, those of actions are not compared with it."""
+
+    start: datetime
+    minutes: int
+    is_dated: bool = False
 
 
 class Points(msgspec.Struct):
@@ -34,6 +44,8 @@ class Points(msgspec.Struct):
     """The line of the first point at each time."""
     named_at: dict[str, FilePlace] = msgspec.field(default_factory=dict)
     form: Form | None = None
+    window: tuple[datetime, datetime] | None = None
+    """The first minute that was asked for, and the one after the last; None if the file does not say it."""
     problems: list[Problem] = msgspec.field(default_factory=list)
     _numbers: dict[str, Decimal] = msgspec.field(default_factory=dict)
 
@@ -115,6 +127,11 @@ class Points(msgspec.Struct):
 
     # ------------------------------------------------------------ steps
 
+    @property
+    def covered(self) -> tuple[datetime, datetime]:
+        """The window, or without one the times of the first and of the last point."""
+        return (min(self.lines), max(self.lines)) if self.window is None else self.window
+
     def step(self) -> int:
         """Minutes from each point to the next: the smallest distance, or a day if there is only one."""
         times = sorted(self.lines)
@@ -124,10 +141,10 @@ class Points(msgspec.Struct):
 
     def check_length(self, step: int) -> None:
         """Notes a file that covers more than a month: the simulation is minute by minute."""
-        first, last = min(self.lines), max(self.lines)
-        if (last - first) // MINUTE + step > _MINUTES_LONGEST:
+        first, last = self.covered
+        if (last - first) // MINUTE + step > MINUTES_LONGEST:
             message = f"the file covers more than 31 days, from {self.shown(first)} to {self.shown(last)}"
-            self.fault(self.lines[last], message, "take a day or a week that is typical")
+            self.fault(self.lines.get(last, 1), message, FIX_OF_LENGTH)
 
     def check_gaps(self, step: int) -> None:
         """Notes times, and times of single names, that are missing."""

@@ -13,7 +13,7 @@ def test_a_plan_asks_nothing_of_aws(recommend: Command, faults: Faults, capsys: 
     assert recommend() == 0
     said = capsys.readouterr()
     assert "tests      3: ml.m5.large, ml.m5.xlarge, serverless 2048 MB x 5" in said.out
-    assert "traffic    1 to 3 users, 2 min in each test" in said.out
+    assert "traffic    1 to 2 users, 2 min in each test" in said.out
     assert "time       2 min to 6 min of traffic" in said.out
     assert "cost       0.07 instance hours under load" in said.out
     assert max(map(len, said.out.splitlines())) <= 80

@@ -6,7 +6,8 @@ import pytest
 
 from inferstack.format.autoscaling import ScalableTargetAction, ScheduledAction
 from inferstack.sizing.sharing.scaling import Limits
-from inferstack.sizing.sharing.schedules import NotUnderstoodError, Period, limits_over
+from inferstack.sizing.sharing.schedules import NotUnderstoodError, limits_over
+from inferstack.sizing.traffic_points import Period
 from inferstack.sizing.traffic_points import UNDATED
 
 DAY = Period(UNDATED, 1440)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _SCALING = f"{GUIDE}/endpoint-scaling-loadtest.html"
 _LOAD = f"{GUIDE}/inference-recommender-load-test.html"
-_SECONDS_A_MINUTE = 60
+_CENT = Decimal("0.01")
 _MILLISECONDS_A_MINUTE = 60_000
 
 
@@ -104,11 +104,7 @@ def load_test_gets_to_its_end(spec: ModelSpec) -> Iterator[Problem]:
 
 def _most_users(pattern: TrafficPattern) -> int:
     """How many users there are when there are most; 0 if the pattern does not say it."""
-    phases = (
-        it.initial_number_of_users + it.spawn_rate * it.duration_in_seconds // _SECONDS_A_MINUTE
-        for it in pattern.phases or ()
-    )
-    stairs = pattern.stairs
+    phases, stairs = (it.most_users for it in pattern.phases or ()), pattern.stairs
     return max([0 if stairs is None else stairs.number_of_steps * stairs.users_per_step, *phases])
 
 
@@ -172,6 +168,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     measured: "Sequence[Size]"
     """What the measured configurations of this type would take, the best first; empty if there are none."""
     price: Decimal | None
+    average: Decimal | None = None
+    """Instances that run on average over the traffic, if there is any that says it."""
     currency: str
 
     @property
@@ -235,14 +233,23 @@ def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
 
 @MEASURED.warning("IS564")
 def instances_are_within_the_budget(compared: Compared) -> Iterator[Problem]:
-    """At its largest capacity, an endpoint should cost no more than its budget."""
-    budget = compared.demand.budget_per_hour
-    if budget is None or compared.price is None or compared.most * compared.price <= budget:
+    """An endpoint should cost no more than its budget: on average over the traffic file of its objective, or
+    without one, at its largest capacity.
+    """
+    budget, average = compared.demand.budget_per_hour, compared.average
+    if budget is None or compared.price is None:
         return
-    cost = compared.most * compared.price
-    fleet = f"{_counted(compared.most)} of {compared.instance_type}"
-    message = f"{fleet} cost {cost:f} {compared.currency} an hour, which is over the budget of {budget:f}"
-    fix = f"allow {budget // compared.price:f} at most, or raise the budget"
+    cost = (compared.most if average is None else average) * compared.price
+    if cost <= budget:
+        return
+    if average is None:
+        fleet = f"{_counted(compared.most)} of {compared.instance_type} cost {cost:f}"
+        fix = f"allow {budget // compared.price:f} at most, or raise the budget"
+    else:
+        fleet = f"{average:.3g} of {compared.instance_type}, the average over the traffic, "
+        fleet += f"cost {cost.quantize(_CENT, ROUND_CEILING):f}"
+        fix = "raise the budget, or choose another configuration with `inferstack size`"
+    message = f"{fleet} {compared.currency} an hour, which is over the budget of {budget:f}"
     yield Problem(("objective", "budget_per_hour"), message, fix)
 
 

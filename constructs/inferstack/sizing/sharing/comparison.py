@@ -6,12 +6,9 @@ from decimal import Decimal
 import msgspec
 
 from inferstack.catalog import instances
-from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.facts.kinds import hosts_components, kind_of
-from inferstack.facts.scaling import scaled_parts
 from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
-from inferstack.format.variant import Variant
 from inferstack.problems import SpecError
 from inferstack.sizing.sharing.hosts import CannotPackError, SharedFleet, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
@@ -20,12 +17,11 @@ from inferstack.sizing.sharing.multi_model import (
     compared_instances,
     loads_of_uncached,
 )
-from inferstack.sizing.sharing.policies import Simulated, fixed, scaling_of
+from inferstack.sizing.sharing.policies import scaling_of_variant
 from inferstack.sizing.sharing.scaling import CopyScaling
-from inferstack.sizing.sharing.schedules import Period
 from inferstack.sizing.sharing.ways import ScaledModel, Sharing, TooManyError, compared
 from inferstack.sizing.traffic import Traffic, name_problems, requests_by_base
-from inferstack.sizing.traffic_points import UNDATED
+from inferstack.sizing.traffic_points import UNDATED, Period
 
 ANY_MODEL = ""
 """The name for the memory of models that have none of their own."""
@@ -81,7 +77,7 @@ def comparisons(specs: Sequence[ModelSpec], question: SharingQuestion) -> list[F
 
 def period_of(traffic: Traffic | None) -> Period:
     """The minutes of some traffic; without any, the week that scheduled actions are about."""
-    return WEEK if traffic is None else Period(traffic.start, traffic.minutes, traffic.is_dated)
+    return WEEK if traffic is None else traffic.period
 
 
 def _of_host(host: SharedFleet, all_: Sequence[SharedFleet], question: SharingQuestion) -> FleetComparison:
@@ -118,7 +114,9 @@ def _of_multi_model(spec: ModelSpec, question: SharingQuestion) -> FleetComparis
         raise CannotPackError("a multi-model endpoint needs `--traffic FILE`: its spec names no models")
     variant = variants(spec)[0][1]
     instance_type = instance_types(variant)[0]
-    simulated, requests = _scaling(spec, variant, question), question.traffic.requests
+    simulation = question.simulation
+    simulated = scaling_of_variant(spec, variant, simulation.period, seconds=simulation.seconds)
+    requests = question.traffic.requests
     sharing, counts = compared_instances(requests, simulated.scaling, startup=question.startup)
     limits = [simulated.scaling.limits, *simulated.scaling.changes.values()]
     return FleetComparison(
@@ -132,13 +130,6 @@ def _of_multi_model(spec: ModelSpec, question: SharingQuestion) -> FleetComparis
         left_out=simulated.left_out,
         cold_starts=_cold_starts(spec, instance_type, question, counts),
     )
-
-
-def _scaling(spec: ModelSpec, variant: Variant, question: SharingQuestion) -> Simulated:
-    for scaled in scaled_parts(spec):
-        if scaled.variant is variant and scaled.dimension == INSTANCE_COUNT:
-            return scaling_of(spec, scaled, question.simulation.period, seconds=question.simulation.seconds)
-    return Simulated(fixed(variant.initial_instance_count or 1))
 
 
 def _cold_starts(

@@ -25,8 +25,8 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import ManagedInstanceScaling, Variant
 from inferstack.sizing.sharing.policies import fixed, scaling_of
 from inferstack.sizing.sharing.scaling import CopyScaling
-from inferstack.sizing.sharing.schedules import Period
 from inferstack.sizing.sharing.ways import ScaledModel
+from inferstack.sizing.traffic_points import Period
 
 
 class CannotPackError(ValueError):

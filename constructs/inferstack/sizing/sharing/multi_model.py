@@ -11,7 +11,7 @@ from decimal import Decimal
 import msgspec
 
 from inferstack.sizing.sharing.scaling import CopyScaling, needed, simulated
-from inferstack.sizing.sharing.ways import Service, Sharing, Span, Ways, service
+from inferstack.sizing.sharing.ways import ModelSeries, Series, Sharing, Span, Ways, service
 
 ALL_MODELS = "all models"
 """The name under which the requests of all models are counted together."""
@@ -30,7 +30,6 @@ def compared_instances(
     alone_at_once = [needed(it, alone_scaling) for it in requests.values()]
     alone = sum(sum(simulated(it, alone_scaling, startup=startup).held) for it in requests.values())
     fixed = sum(max(it) * len(it) for it in alone_at_once)
-    services: dict[str, Service] = {ALL_MODELS: service(totals, copies, scaling.target)}
     sharing = Sharing(
         delayed=Ways(sum(copies.held), alone, fixed),
         at_once=Ways(sum(wanted), sum(map(sum, alone_at_once)), fixed),
@@ -38,7 +37,8 @@ def compared_instances(
         peak_at_once=Span.of(wanted),
         handover=Span.of([max(pair) for pair in zip(copies.held, wanted, strict=True)]),
         short_of_room=0,
-        services=services,
+        services={ALL_MODELS: service(totals, copies, scaling.target)},
+        series=Series(copies.held, [0] * len(totals), {ALL_MODELS: ModelSeries(totals, copies, wanted)}),
     )
     return sharing, copies.held
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import msgspec
 
-from inferstack.catalog.metrics import find_predefined
+from inferstack.catalog.metrics import INSTANCE_COUNT, find_predefined
 from inferstack.facts.quantity import UnfitQuantity
-from inferstack.facts.scaling import Scaled, counted_metric, interval, policies_of, steps_of
+from inferstack.facts.scaling import Scaled, counted_metric, interval, policies_of, scaled_parts, steps_of
 from inferstack.facts.walk import policy_name
 from inferstack.format.autoscaling import ScalingPolicy, StepPolicy
 from inferstack.format.defaults import (
@@ -20,9 +20,11 @@ from inferstack.format.defaults import (
     STEP_MISSING_DATA,
 )
 from inferstack.format.kinds import ModelSpec
+from inferstack.format.variant import Variant
 from inferstack.sizing.sharing.scaling import CopyScaling, Limits, Tracking
-from inferstack.sizing.sharing.schedules import NotUnderstoodError, Period, limits_over
+from inferstack.sizing.sharing.schedules import NotUnderstoodError, limits_over
 from inferstack.sizing.sharing.steps import OPERATORS, Adjustment, Counted, Step, StepEvaluation
+from inferstack.sizing.traffic_points import Period
 
 _SECONDS_A_MINUTE = 60
 # AWS's default for what SageMaker scales: API_TargetTrackingScalingPolicyConfiguration.html
@@ -69,6 +71,16 @@ def scaling_of(
         scales_in=suspended is None or not suspended.dynamic_scaling_in_suspended,
     )
     return Simulated(scaling, tuple(left_out))
+
+
+def scaling_of_variant(
+    spec: ModelSpec, variant: Variant, period: Period, *, seconds: Decimal | None = None
+) -> Simulated:
+    """The scaling of a variant's instances over a period; without any, as many as it starts with."""
+    for scaled in scaled_parts(spec):
+        if scaled.variant is variant and scaled.dimension == INSTANCE_COUNT:
+            return scaling_of(spec, scaled, period, seconds=seconds)
+    return Simulated(fixed(variant.initial_instance_count or 1))
 
 
 def fixed(count: int) -> CopyScaling:

@@ -118,6 +118,8 @@ def simulated(requests: Sequence[Decimal], scaling: CopyScaling, *, startup: int
 
     The first minute finds as many as it needs. ``startup`` is how many minutes a copy takes to start.
     """
+    if not requests:
+        return Copies((), ())
     start = needed(requests[:1], scaling)[0]
     state = _PolicyState(scaling, start)
     decided, held, serving = [start] * (REACTION + 1), list[int](), list[int]()
@@ -135,7 +137,7 @@ def simulated(requests: Sequence[Decimal], scaling: CopyScaling, *, startup: int
         if settled >= settles:
             alike = _alike(requests, scaling.changes, minute + 1)
             for counts in (decided, held, serving):
-                counts += [state.desired] * alike
+                counts.extend([state.desired] * alike)
     return Copies(tuple(held), tuple(serving))
 
 

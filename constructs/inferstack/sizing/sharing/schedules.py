@@ -12,7 +12,7 @@ import msgspec
 
 from inferstack.format.autoscaling import ScheduledAction
 from inferstack.sizing.sharing.scaling import Limits
-from inferstack.sizing.traffic_points import MINUTE
+from inferstack.sizing.traffic_points import MINUTE, Period
 
 _BEFORE = 7 * 24 * 60
 """Minutes before the first for which actions are looked for: the last of them has set the first limits."""
@@ -65,14 +65,6 @@ _FIELDS = (
     _CronField(1, 7, _DAYS),
     _CronField(1970, 2199),
 )
-
-
-class Period(msgspec.Struct, frozen=True):
-    """The minutes of traffic. Without dates, those of actions are not compared with it."""
-
-    start: datetime
-    minutes: int
-    is_dated: bool = False
 
 
 def limits_over(

@@ -73,6 +73,24 @@ class Service(msgspec.Struct, frozen=True):
     """With more requests for each copy than the target."""
 
 
+class ModelSeries(msgspec.Struct, frozen=True):
+    """A model minute by minute."""
+
+    requests: Sequence[Decimal]
+    copies: Copies
+    needed: Sequence[int]
+    """Copies as if they followed demand at once."""
+
+
+class Series(msgspec.Struct, frozen=True):
+    """The shared fleet minute by minute."""
+
+    instances: Sequence[int]
+    without_room: Sequence[int]
+    """Copies that found no room."""
+    models: Mapping[str, ModelSeries]
+
+
 class Sharing(msgspec.Struct, frozen=True, kw_only=True):
     """The comparison, with the delays that policies have, and as if copies followed demand at once."""
 
@@ -86,6 +104,7 @@ class Sharing(msgspec.Struct, frozen=True, kw_only=True):
     short_of_room: int
     """Minutes in which copies found no room, since the fleet was at its largest."""
     services: Mapping[str, Service]
+    series: Series
 
 
 def compared(
@@ -121,6 +140,11 @@ def compared(
         handover=Span.of(_both(held, wanted, packing, models, fleet)),
         short_of_room=short,
         services={it.name: service(requests[it.name], copies[it.name], it.scaling.target) for it in models},
+        series=Series(
+            shared.instances,
+            shared.without_room,
+            {name: ModelSeries(requests[name], it, wanted[name]) for name, it in copies.items()},
+        ),
     )
 
 
