@@ -429,6 +429,24 @@ def test_prices_of_a_region_are_written_beside_those_of_others(
     assert "inferstack-prices.json: 2 instance types in eu-west-1, in USD; commit the file" in said
 
 
+def test_a_savings_plan_is_given_and_stays(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("index.json").write_text(json.dumps(offer_file("us-east-1", {"ml.g5.xlarge": "1.408"})))
+    update = ["prices", "update", "--region", "us-east-1", "--offer", "index.json"]
+    for words in ([*update, "--price-factor", "0.64"], update):
+        assert main(words) == 0
+        assert "1 instance type in us-east-1, in USD, times 0.64; commit the file" in capsys.readouterr().err
+        assert main(["size", "bert.yaml", "--measurements", "unpriced.csv"]) == 0
+        out = capsys.readouterr().out
+        # 30 x 1.408 x 0.64.
+        assert out.splitlines()[1].split()[4:6] == ["27.0336", "19,734.53"]
+        assert "from index.json, times 0.64\n" in out
+    assert main([*update, "--price-factor", "1"]) == 0
+    for wrong in ("0", "1.1", "-1", "nan", "1e-3", "64 %"):
+        with pytest.raises(SystemExit):
+            main([*update, f"--price-factor={wrong}"])
+        assert "must be above 0 and at most 1, such as 0.64" in capsys.readouterr().err
+
+
 def test_a_price_list_that_was_downloaded_needs_no_network(capsys: pytest.CaptureFixture[str]) -> None:
     Path("index.json").write_text(json.dumps(offer_file("eu-west-1", {"ml.g5.xlarge": "1.571"})))
     assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 0

@@ -1,7 +1,9 @@
 """``inferstack prices``: a region's prices of instances, in a small file to commit."""
 
 import argparse
+import re
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 from inferstack.account.connection import AccountError
@@ -11,7 +13,7 @@ from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import printable
 from inferstack.sizing.offers import Offer, offer_of
-from inferstack.sizing.prices import PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
+from inferstack.sizing.prices import PRICE, PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
 from inferstack.triton.archive.writing import complete_or_absent
 
 _SHOWN = 20
@@ -26,7 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--region", type=region_name, required=True, metavar="REGION", help=region)
     source = "read this file of the public price list instead of the current one"
     parser.add_argument("--offer", type=Path, metavar="FILE", help=source)
+    factor = "multiply all prices of the region by this, for a savings plan; stays until another is given"
+    parser.add_argument("--price-factor", type=_factor, metavar="FACTOR", help=factor)
     parser.add_argument("--out", type=Path, default=Path(PRICE_FILE), metavar="FILE", help=f"({PRICE_FILE})")
+
+
+def _factor(text: str) -> str:
+    if not re.fullmatch(PRICE, text) or not 0 < Decimal(text) <= 1:
+        raise argparse.ArgumentTypeError("must be above 0 and at most 1, such as 0.64")
+    return text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,12 +50,23 @@ def run(options: argparse.Namespace) -> int:
         _say(offer)
         raise Refusal(f"the price list has no hosting prices for {options.region}; check the region's name")
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    prices = RegionPrices(offer.currency, today, source, offer.hosting, offer.without_price)
+    factor, known = options.price_factor, before.regions.get(options.region)
+    if factor is None and known is not None:
+        factor = known.factor
+    prices = RegionPrices(
+        currency=offer.currency,
+        read=today,
+        source=source,
+        hosting=offer.hosting,
+        factor=factor,
+        without_price=offer.without_price,
+    )
     with complete_or_absent(options.out) as file:
         file.write(written(before.with_region(options.region, prices)).encode())
     _say(offer)
     count = counted(len(offer.hosting), "instance type")
-    tell(f"{options.out}: {count} in {options.region}, in {offer.currency}; commit the file")
+    times = "" if factor is None else f", times {factor}"
+    tell(f"{options.out}: {count} in {options.region}, in {offer.currency}{times}; commit the file")
     return 0
 
 

@@ -34,6 +34,8 @@ class RegionPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     read: Date
     source: str
     hosting: dict[str, Price]
+    factor: Price | None = None
+    """What all prices are multiplied by, such as 0.64 with a savings plan."""
     without_price: tuple[str, ...] | None = None
     """Types that the region has, too, but without a clear price. None if the region may have others, as in a
     file that was written by hand.
@@ -41,8 +43,10 @@ class RegionPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     def named(self, region: str) -> Prices:
         """The prices, with a word on where they come from."""
-        per_hour = {name: Decimal(price) for name, price in self.hosting.items()}
-        return Prices(per_hour, self.currency, f"{region}, read on {self.read} from {self.source}")
+        factor = Decimal(1 if self.factor is None else self.factor)
+        per_hour = {name: Decimal(price) * factor for name, price in self.hosting.items()}
+        times = "" if self.factor is None else f", times {self.factor}"
+        return Prices(per_hour, self.currency, f"{region}, read on {self.read} from {self.source}{times}")
 
 
 class PriceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,8 +7,7 @@ import pytest
 from inferstack.format.autoscaling import ScalableTargetAction, ScheduledAction
 from inferstack.sizing.sharing.scaling import Limits
 from inferstack.sizing.sharing.schedules import NotUnderstoodError, limits_over
-from inferstack.sizing.traffic_points import Period
-from inferstack.sizing.traffic_points import UNDATED
+from inferstack.sizing.traffic_points import UNDATED, Period
 
 DAY = Period(UNDATED, 1440)
 WEEK = Period(UNDATED, 7 * 1440)

@@ -13,7 +13,6 @@ What AWS does not document, and is assumed: the new capacity is what the last mi
 when it goes down, what the busiest of the fifteen minutes needs; a minute without requests counts as 0.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -132,10 +131,12 @@ def simulated(requests: Sequence[Decimal], scaling: CopyScaling, *, startup: int
         state.see(asked, serving[-1])
         state.decide(minute, limits)
         decided.append(state.desired)
-        settled = settled + 1 if (asked, limits, state.desired) == before else 0
+        is_same = (asked, limits, state.desired) == before and not state.is_alarmed(minute)
+        settled = settled + 1 if is_same else 0
         before = asked, limits, state.desired
         if settled >= settles:
             alike = _alike(requests, scaling.changes, minute + 1)
+            state.repeat(alike)
             for counts in (decided, held, serving):
                 counts.extend([state.desired] * alike)
     return Copies(tuple(held), tuple(serving))
@@ -160,10 +161,19 @@ class _PolicyState:
         self._seen = Seen()
 
     @property
-    def minutes_to_settle(self) -> float:
-        """After so many minutes of the same, nothing changes any more; infinite where steps are counted."""
-        cooldowns = [it.in_cooldown for it in self._scaling.tracking]
-        return math.inf if self._steps else IN_POINTS + REACTION + max(cooldowns, default=0)
+    def minutes_to_settle(self) -> int:
+        """After so many minutes of the same, without an alarm of a step, nothing changes any more."""
+        tracked = [IN_POINTS + it.in_cooldown for it in self._scaling.tracking]
+        return REACTION + max([*tracked, *(it.memory for it in self._scaling.steps)], default=0)
+
+    def is_alarmed(self, minute: int) -> bool:
+        """Whether a step has an alarm at the end of a minute, which may begin a cooldown."""
+        return any(it.alarmed_at == minute for it in self._steps)
+
+    def repeat(self, minutes: int) -> None:
+        """Takes in minutes that are like the last one."""
+        if self._steps:
+            self._seen.repeat(minutes)
 
     def see(self, asked: Decimal, serving: int) -> None:
         """Takes in the data points of a minute."""

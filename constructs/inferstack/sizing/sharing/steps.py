@@ -64,6 +64,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     cooldown: int = 5
     least_change: int = 1
 
+    @property
+    def memory(self) -> int:
+        """How many minutes back what happened still counts."""
+        return self.evaluation.period * self.evaluation.periods + self.cooldown
+
     def capacity(self, value: Decimal, current: int) -> int | None:
         """The capacity for a value of the metric; None if no step is for it."""
         distance = value - self.threshold
@@ -97,6 +102,11 @@ class Seen:
         refused = asked.to_integral_value(ROUND_CEILING)
         self._values["refused"].append(refused if asked and not serving else None)
 
+    def repeat(self, minutes: int) -> None:
+        """Adds minutes that are like the last one."""
+        for values in self._values.values():
+            values.extend(values[-1:] * minutes)
+
     def periods(self, step: Step) -> list[Decimal | None]:
         """The last data points that an alarm looks at, the latest last."""
         values, period = self._values[step.quantity], step.evaluation.period
@@ -119,6 +129,8 @@ class StepState:
         self._step = step
         self._free_from = 0
         self._before = 0
+        self.alarmed_at = -1
+        """The last minute at the end of which its alarm was on."""
 
     def wanted(self, seen: Seen, minute: int, current: int) -> int | None:
         """The capacity that it asks for at the end of a minute; None while its alarm is off.
@@ -128,6 +140,7 @@ class StepState:
         value = self._alarming(seen, minute)
         if value is None:
             return None
+        self.alarmed_at = minute
         cooling = minute < self._free_from
         wanted = self._step.capacity(value, self._before if cooling else current)
         if wanted is None or wanted == current or (cooling and wanted < current):
