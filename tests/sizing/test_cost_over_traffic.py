@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given, strategies as st
 
 from inferstack.endpoint.cost import NO_PRICES
-from inferstack.sizing.measurements import Measurement
+from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.sizes import Demand, best, sizes
 
 

@@ -83,6 +83,7 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
             lowest.append(self.lowest_concurrency / measured.users * rate)
         return replace(self, peak=max([self.peak, *peaks]), lowest=max(lowest, default=None))
 
+    @property
     def usual(self) -> Decimal:
         """Requests of an average minute; of the busiest, if the others are not known."""
         return sum(self.traffic, Decimal(0)) / len(self.traffic) if self.traffic else self.peak
