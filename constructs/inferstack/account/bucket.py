@@ -109,7 +109,7 @@ def client_for(bucket: str, connection: Connection, *, region: str | None) -> An
     Raises:
         AccountError: when there is no such bucket, S3 cannot be asked, or the bucket is in another region.
     """
-    bucket_region = _region_of(bucket, connection)
+    bucket_region = region_of(bucket, connection)
     if region is not None and bucket_region is not None and bucket_region != region:
         message = f"the bucket {bucket} is in {bucket_region}, but the endpoint is in {region}"
         raise AccountError(f"{message}: SageMaker only reads models in its own region; name a bucket there")
@@ -131,7 +131,12 @@ def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
     return tuple(name for name in names if name.endswith(ARCHIVE_SUFFIX))
 
 
-def _region_of(bucket: str, connection: Connection) -> str | None:
+def region_of(bucket: str, connection: Connection) -> str | None:
+    """The region that a bucket is in; None if the answer does not say it.
+
+    Raises:
+        AccountError: when there is no such bucket, or S3 cannot be asked.
+    """
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
     with explained(f"the bucket {bucket} cannot be used"):

@@ -49,10 +49,14 @@ _HELP = {
         ),
         _CREDENTIALS,
     ),
-    **dict.fromkeys(("AccessDenied", "AccessDeniedException", "AllAccessDisabled", "403"), _PERMISSIONS),
+    **dict.fromkeys(
+        ("AccessDenied", "AccessDeniedException", "AllAccessDisabled", "UnauthorizedOperation", "403"),
+        _PERMISSIONS,
+    ),
     **dict.fromkeys(
         (
             *("SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "RequestTimeout"),
+            "TooManyRequestsException",
             *("InternalError", "ServiceUnavailable", "500", "502", "503", "504"),
         ),
         _BUSY,
@@ -74,7 +78,19 @@ _HELP = {
 
 
 class AccountError(Exception):
-    """Something cannot be done in the account; one line says what, why, and what helps."""
+    """Something cannot be done in the account; one line says what, why, and what helps.
+
+    ``code`` is AWS's error code, or the name of botocore's exception; None where nothing of AWS's failed.
+    """
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+    @property
+    def is_about_credentials(self) -> bool:
+        """Whether AWS accepts no request with these credentials, or there are none."""
+        return self.code is not None and _HELP.get(self.code) in (_LOG_IN, _CREDENTIALS)
 
 
 class UnusableAnswerError(AccountError):
@@ -97,20 +113,29 @@ def explained(what: str, *, rights: str = _PERMISSIONS) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError, Boto3Error) as error:
-        raise AccountError(f"{what}: {explanation(error, rights)}") from None
+        raise AccountError(f"{what}: {explanation(error, rights)}", _code(_cause(error))) from None
     except UnusableAnswerError as error:
         raise type(error)(f"{what}: {error}") from None
 
 
 def explanation(error: BaseException, rights: str = _PERMISSIONS) -> str:
     """AWS's message, and what helps, where that is known."""
-    # A failed transfer wraps what made it fail.
-    cause = error.__context__ if hasattr(error.__context__, "response") else error
-    code = error_code(cause)
-    reason = _in_words(cause, code)
-    known = _HELP.get(type(cause).__name__ if code is None else code)
+    cause = _cause(error)
+    reason = _in_words(cause, error_code(cause))
+    known = _HELP.get(_code(cause))
     helps = rights if known is _PERMISSIONS else known
     return reason if helps is None else f"{reason}; {helps}"
+
+
+def _cause(error: BaseException) -> BaseException:
+    """What made a transfer fail, which wraps it; else the error itself."""
+    context = error.__context__
+    return context if context is not None and hasattr(context, "response") else error
+
+
+def _code(error: BaseException) -> str:
+    code = error_code(error)
+    return type(error).__name__ if code is None else code
 
 
 def error_code(error: BaseException | None) -> str | None:
@@ -243,7 +268,11 @@ class Connection(msgspec.Struct, frozen=True):
 
     def sagemaker(self, region: str) -> Any:
         """A boto3 client of SageMaker."""
-        return _client(self.session, "sagemaker", region)
+        return self.client("sagemaker", region)
+
+    def client(self, service: str, region: str) -> Any:
+        """A boto3 client of a service, by boto3's name for it."""
+        return _client(self.session, service, region)
 
     def runtime(self, region: str, *, connections: int, seconds: float) -> Any:
         """A boto3 client of endpoints that tries nothing twice. ``seconds``: for each answer."""

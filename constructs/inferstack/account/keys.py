@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from inferstack.account.connection import Connection, UnusableAnswerError
@@ -20,7 +21,15 @@ _ARN = re.compile(r"arn:[^:]+:kms:(?P<region>[^:]+):[0-9]{12}:.+")
 _DECRYPT = "kms:decrypt"
 
 
-def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
+class KeyAdvice(msgspec.Struct, frozen=True):
+    """What to do so that the endpoint's role may use a key."""
+
+    text: str
+    is_certain: bool = False
+    """Whether the role may not use the key as things are; else it is not known."""
+
+
+def advice(key: str, spec: ModelSpec, connection: Connection) -> KeyAdvice | None:
     """What to do so that the endpoint's role may use the key with this ARN; None when it may.
 
     Only AWS knows what the spec does not say: whose key it is, and which one an alias means. If AWS cannot be
@@ -36,11 +45,12 @@ def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
             return None
         about.add(answer)
     if isinstance(role, str):
-        return f"make sure that {role} may use it (kms:Decrypt)"
+        return KeyAdvice(f"make sure that {role} may use it (kms:Decrypt)")
     line = f'`execution_role: {{kms_key_arns: ["{key}"]}}`'
     if None in about or role.managed_policy_arns:
-        return f"make sure that the endpoint's role may use it, such as with {line}"
-    return f"the endpoint's role may not use it, so the endpoint would wait in vain: add {line}"
+        return KeyAdvice(f"make sure that the endpoint's role may use it, such as with {line}")
+    waits = "the endpoint's role may not use it, so the endpoint would wait in vain"
+    return KeyAdvice(f"{waits}: add {line}", is_certain=True)
 
 
 def _about(key: str, names: tuple[str, ...], connection: Connection) -> Iterator[bool | None]:

@@ -241,7 +241,7 @@ def _make_and_upload(
             for key, place in keys.items():
                 note = advice(key, loaded.spec, targets[0].connection)
                 if note is not None:
-                    tell(f"note: {place} is encrypted with {key}; {note}")
+                    tell(f"note: {place} is encrypted with {key}; {note.text}")
     except AccountError as error:
         raise Refusal(str(error)) from None
 

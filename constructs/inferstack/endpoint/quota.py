@@ -26,6 +26,38 @@ class Need(msgspec.Struct, frozen=True):
     """The most while the update runs."""
 
 
+class Claim(msgspec.Struct, frozen=True):
+    """What the endpoint of one stack takes of a quota, which all stacks of an account and region share."""
+
+    account: str | None
+    region: str | None
+    stack: str
+    key: str
+    """What the endpoint is called."""
+    need: Need
+
+
+QuotaPlace = tuple[str | None, str | None, str]
+"""Account, region and name of a quota."""
+
+
+def together(claims: Iterable[Claim]) -> dict[QuotaPlace, list[Claim]]:
+    """The claims on each quota. A stack that two stages make in the same place is one stack: the larger claim
+    counts.
+    """
+    found: dict[QuotaPlace, dict[str, Claim]] = {}
+    for it in claims:
+        stacks = found.setdefault((it.account, it.region, it.need.quota), {})
+        other = stacks.get(it.stack)
+        if other is None or _is_more(it.need, other.need):
+            stacks[it.stack] = it
+    return {place: [*stacks.values()] for place, stacks in found.items()}
+
+
+def _is_more(one: Need, other: Need) -> bool:
+    return one.meanwhile is None or (other.meanwhile is not None and one.meanwhile > other.meanwhile)
+
+
 def quota_name(instance_type: str) -> str:
     """The quota's name in Service Quotas."""
     return f"{instance_type} for endpoint usage"

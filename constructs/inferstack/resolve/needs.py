@@ -29,6 +29,7 @@ from inferstack.facts.walk import (
 )
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, ModelDataSource, VpcConfig
+from inferstack.problems import SpecPath
 from inferstack.resolve.alarms import rollback_alarm_arns
 from inferstack.resolve.async_inference import requests_arns, results_arns, topic_arns
 from inferstack.resolve.images import model_package_arn, placed_image, s3_location
@@ -74,7 +75,7 @@ def gather_needs(spec: ModelSpec, region: str | None) -> RoleNeeds:
         writes=(*_folders(results(spec), core_dumps(spec)), *results_arns(spec)),
         repository_arns=tuple(_repositories(spec, region)),
         keys=_names(volume_keys(spec), storage_keys(spec)),
-        vpcs=tuple(_vpcs(spec)),
+        vpcs=tuple(vpc for _, vpc in named_vpcs(spec)),
         topics=(*_names(topics(spec)), *topic_arns(spec)),
         functions=_names(login_functions(spec)),
         model_packages=tuple(map(model_package_arn, _names(model_packages(spec)))),
@@ -97,36 +98,42 @@ def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
     rights. Each change would need approval (`cdk deploy` asks), and would have to reach all of IAM before the
     new model can be read.
     """
-    for url, is_prefix in _named_files(spec):
+    for _, url, is_prefix in named_files(spec):
         pattern = pattern_of(url)
         yield url if pattern is None else pattern, is_prefix
 
 
-def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
+def named_files(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, bool]]:
+    """The files of all containers: where the spec names them, their S3 URL, and whether all objects under it
+    are meant.
+    """
     for placed in containers(spec):
-        yield from _files_of_environment(placed.environment)
+        for name, url, is_prefix in _files_of_environment(placed.environment):
+            yield (*placed.path, "environment", name), url, is_prefix
         match placed.container:
             case Container(model_data_source=ModelDataSource() as source):
                 files = source.s3_data_source
-                yield files.s3_uri, files.s3_data_type == _S3_PREFIX or is_opaque(files.s3_data_type)
+                is_prefix = files.s3_data_type == _S3_PREFIX or is_opaque(files.s3_data_type)
+                yield (*placed.path, "model_data_source", "s3_data_source", "s3_uri"), files.s3_uri, is_prefix
             case Container(model_data_url=str() as url):
-                yield url, url.endswith("/") or placed.takes_prefix
+                yield (*placed.path, placed.url_key), url, url.endswith("/") or placed.takes_prefix
             case Container():
                 pass
             case component if component.artifact_url is not None:
                 # An adapter has no image of its own, and its files may lie in a folder.
                 url = component.artifact_url
-                yield url, url.endswith("/") or (is_open(url) and placed.image is None)
+                is_prefix = url.endswith("/") or (is_open(url) and placed.image is None)
+                yield (*placed.path, placed.url_key), url, is_prefix
             case _:
                 pass
 
 
-def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
     """Files that the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`.
 
     A value with a wildcard is left out: how much it covers is not known.
     """
-    for value in environment.values():
+    for variable, value in environment.items():
         if not value.startswith("s3://") or value.startswith("s3:///"):
             continue
         # Slashes alone are no key: without them, the whole bucket would be left.
@@ -134,9 +141,9 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
             name = value.rpartition("/")[2]
             # A name with a dot may be a file's or, like `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:
-                yield value, False
+                yield variable, value, False
             if not name.endswith(ARCHIVE_SUFFIX):
-                yield f"{value.rstrip('/')}/", True
+                yield variable, f"{value.rstrip('/')}/", True
 
 
 def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:
@@ -155,9 +162,12 @@ def _comes_through_vpc(placed: PlacedContainer) -> bool:
     return isinstance(image, str) and is_opaque(image) and ecr_image(image) is None
 
 
-def _vpcs(spec: ModelSpec) -> Iterator[VpcConfig]:
-    found = [endpoint_config(spec).vpc_config, *(model.vpc_config for _, _, model in models(spec))]
-    return (vpc for vpc in found if vpc is not None)
+def named_vpcs(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
+    """The networks that containers are in, and where the spec names them."""
+    found = [((*path, "vpc_config"), model.vpc_config) for path, _, model in models(spec)]
+    for path, vpc in ((("endpoint_config", "vpc_config"), endpoint_config(spec).vpc_config), *found):
+        if vpc is not None:
+            yield path, vpc
 
 
 def _alarms(spec: ModelSpec) -> Iterator[Value]:

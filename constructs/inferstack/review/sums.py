@@ -8,48 +8,33 @@ from inferstack.endpoint.cost import Cost
 from inferstack.endpoint.counts import added
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_template import Picture
-from inferstack.endpoint.quota import Need, beside, needs
+from inferstack.endpoint.quota import Claim, beside, needs, together
 from inferstack.review.data import EndpointFate, Quota, Reviewed, Total
 
-_Where = tuple[str | None, str | None, str]
-"""Account, region and name of a quota."""
 _Place = tuple[str | None, str | None, str]
 """Account, region and name of a stack."""
 
 
 def quotas(reviewed: Sequence[Reviewed]) -> tuple[Quota, ...]:
     """The quotas that the endpoints need together, by account, region and name."""
-    found: dict[_Where, dict[str, tuple[str, Need]]] = {}
-    for it in reviewed:
-        for need in (
-            ()
-            if it.after is None
-            else needs(*_fleets(it), replaces=_replaces(it), keeps_counts=it.keeps_counts)
-        ):
-            assert it.after is not None
-            stacks = found.setdefault((it.after.account, it.after.region, need.quota), {})
-            # A stack that two stages make in the same place is one stack: the larger one counts.
-            other = stacks.get(it.after.stack)
-            if other is None or _is_more(need, other[1]):
-                stacks[it.after.stack] = (it.key, need)
-    quotas_ = [_quota(where, [*stacks.values()]) for where, stacks in found.items()]
-    return tuple(sorted(quotas_, key=lambda it: (it.account or "", it.region or "", it.name)))
-
-
-def _is_more(one: Need, other: Need) -> bool:
-    return one.meanwhile is None or (other.meanwhile is not None and one.meanwhile > other.meanwhile)
-
-
-def _quota(where: _Where, stacks: Sequence[tuple[str, Need]]) -> Quota:
-    account, region, name = where
-    return Quota(
-        name=name,
-        account=account,
-        region=region,
-        needed=added(need.always for _, need in stacks),
-        while_updating=added(need.meanwhile for _, need in stacks),
-        endpoints=tuple(key for key, _ in stacks),
+    claims = (
+        Claim(it.after.account, it.after.region, it.after.stack, it.key, need)
+        for it in reviewed
+        if it.after is not None
+        for need in needs(*_fleets(it), replaces=_replaces(it), keeps_counts=it.keeps_counts)
     )
+    quotas_ = [
+        Quota(
+            name=name,
+            account=account,
+            region=region,
+            needed=added(it.need.always for it in those),
+            while_updating=added(it.need.meanwhile for it in those),
+            endpoints=tuple(it.key for it in those),
+        )
+        for (account, region, name), those in together(claims).items()
+    ]
+    return tuple(sorted(quotas_, key=lambda it: (it.account or "", it.region or "", it.name)))
 
 
 def _fleets(it: Reviewed) -> tuple[Sequence[Fleet], Sequence[Fleet]]:
