@@ -30,6 +30,7 @@ _COMMANDS = {
     "describe-model": "write the small files that describe a model",
     "share": "compare a shared fleet with separate endpoints",
     "recommend": "measure models on SageMaker",
+    "preflight": "ask the account whether a deployment can work",
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
     "measure": "put models under load",
