@@ -81,11 +81,12 @@ class AccountError(Exception):
     """Something cannot be done in the account; one line says what, why, and what helps.
 
     ``code`` is AWS's error code, or the name of botocore's exception; None where nothing of AWS's failed.
+    ``fix`` is the part of the line that says what helps, where it is known, and ``said`` the one before.
     """
 
-    def __init__(self, message: str, code: str | None = None) -> None:
-        super().__init__(message)
-        self.code = code
+    def __init__(self, said: str, code: str | None = None, fix: str = "") -> None:
+        super().__init__(f"{said}; {fix}" if fix else said)
+        self.said, self.code, self.fix = said, code, fix
 
     @property
     def is_about_credentials(self) -> bool:
@@ -113,18 +114,17 @@ def explained(what: str, *, rights: str = _PERMISSIONS) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError, Boto3Error) as error:
-        raise AccountError(f"{what}: {explanation(error, rights)}", _code(_cause(error))) from None
+        cause = _cause(error)
+        said = f"{what}: {_in_words(cause, error_code(cause))}"
+        raise AccountError(said, _code(cause), _help(cause, rights)) from None
     except UnusableAnswerError as error:
         raise type(error)(f"{what}: {error}") from None
 
 
-def explanation(error: BaseException, rights: str = _PERMISSIONS) -> str:
-    """AWS's message, and what helps, where that is known."""
-    cause = _cause(error)
-    reason = _in_words(cause, error_code(cause))
-    known = _HELP.get(_code(cause))
-    helps = rights if known is _PERMISSIONS else known
-    return reason if helps is None else f"{reason}; {helps}"
+def _help(cause: BaseException, rights: str) -> str:
+    """What helps, where that is known; else nothing."""
+    known = _HELP.get(_code(cause), "")
+    return rights if known is _PERMISSIONS else known
 
 
 def _cause(error: BaseException) -> BaseException:

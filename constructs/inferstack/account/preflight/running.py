@@ -104,7 +104,7 @@ def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Tar
     at: SpecPath = ("env", "region")
     if isinstance(reached, AccountError):
         made = problem if reached.is_about_credentials else cannot_tell
-        verdict = made(str(reached), _enabled(reached, spec.region))
+        verdict = made(reached.said, _enabled(reached, spec.region))
         return None, _finding("credentials", verdict, loaded, at, None)
     if reached.region is None:
         fix = "write `env: {region: …}`, set AWS_REGION, or add `--region`"
@@ -120,8 +120,8 @@ def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Tar
 def _enabled(error: AccountError, region: str | None) -> str:
     """AWS refuses all credentials in a region that the account has not enabled."""
     if region is None or error.code not in ("InvalidClientTokenId", "UnrecognizedClientException"):
-        return ""
-    return f"if they are right, enable {region} in the account"
+        return error.fix
+    return f"{error.fix}; if they are right, enable {region} in the account"
 
 
 def _finding(
@@ -144,7 +144,7 @@ def _judged(check: Check, subject: Subject, asking: Asking) -> Verdict:
     try:
         return check.judge(subject, asking)
     except AccountError as error:
-        return cannot_tell(f"not checked: {error}")
+        return cannot_tell(f"not checked: {error.said}", error.fix)
 
 
 def worst(states: Sequence[State]) -> State:
