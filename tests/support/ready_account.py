@@ -146,7 +146,7 @@ def world() -> dict[str, Any]:
     return {
         "GetCallerIdentity": {"Account": ACCOUNT},
         "GetParameter": {"Parameter": {"Value": "28"}},
-        "ListServiceQuotas": {"Quotas": [quota(G5, 4), quota(G6, 4), quota(CONCURRENCY, 10)]},
+        "ListServiceQuotas": {"Quotas": [quota(G5, 4), quota(G6, 4)]},
         "ListAWSDefaultServiceQuotas": {"Quotas": [quota("ml.m5.large for endpoint usage", 0)]},
         "ListEndpoints": {"Endpoints": []},
         "DescribeEndpoint": NOT_FOUND,
@@ -174,6 +174,6 @@ def running() -> dict[str, Any]:
     return world() | {
         "ListEndpoints": {"Endpoints": [summary("churn")]},
         "DescribeEndpoint": endpoint(),
-        "DescribeStacks": stack(),
+        "DescribeStacks": lambda params: stack() if params["StackName"] == "churn" else NO_STACK,
         "DescribeStackResources": {"StackResources": [resource()]},
     }

@@ -123,7 +123,7 @@ CASES = [
         w.running() | _quotas([w.quota(w.G5, 3)]),
     ),
     Case("quota", "ok", "may need 2", w.running() | {"DescribeEndpointConfig": w.config("ml.g4dn.xlarge")}),
-    Case("quota", "problem", f"`{w.CONCURRENCY}` is 10 in us-east-1, but `churn` may need 20", spec=SERVERLESS),
+    Case("quota", "problem", f"`{w.CONCURRENCY}` is 10 in us-east-1, but `churn` may need 20", _quotas([w.quota(w.CONCURRENCY, 10)]), SERVERLESS),
     # Files
     Case("files", "ok", "s3://acme-models/churn/model.tar.gz, 1,000 bytes"),
     Case("files", "problem", "model.tar.gz is not there; upload it", {"HeadObject": Refused("404", "Not Found", 404)}),

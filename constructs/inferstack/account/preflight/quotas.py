@@ -152,7 +152,7 @@ def _quota(name: str, asking: Asking) -> Any | None:
     """The applied value, or else the default one: a quota that was never applied has only that."""
     for call in (LIST_QUOTAS, LIST_DEFAULT_QUOTAS):
         for it in asking.every(call, "Quotas", ServiceCode=_SERVICE):
-            if it.get("QuotaName") == name:
+            if it["QuotaName"] == name:
                 return it
     return None
 
@@ -160,9 +160,8 @@ def _quota(name: str, asking: Asking) -> Any | None:
 def _not_there(name: str, asking: Asking) -> Verdict:
     """A region has a quota for each type that it offers, even if that is zero."""
     every = asking.every(LIST_DEFAULT_QUOTAS, "Quotas", ServiceCode=_SERVICE)
-    names = [it.get("QuotaName") for it in every]
     instance_type = name.removesuffix(_SUFFIX)
-    if name == CONCURRENCY or None in names or not any(it.endswith(_SUFFIX) for it in names):
+    if name == CONCURRENCY or not any(it["QuotaName"].endswith(_SUFFIX) for it in every):
         return cannot_tell(f"Service Quotas lists no `{name}` in {asking.region}")
     said = f"{asking.region} does not offer {instance_type} for endpoints: Service Quotas lists no `{name}`"
     return problem(said, "choose another instance type, or another region")

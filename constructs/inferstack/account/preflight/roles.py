@@ -105,9 +105,10 @@ def is_policy(subject: Subject, asking: Asking) -> Verdict:
     arn: str = subject.what
     if not is_settled(arn):
         return only_deployment_knows(arn)
-    if asking.ask(GET_POLICY, PolicyArn=arn) is None:
+    found = asking.ask(GET_POLICY, PolicyArn=arn)
+    if found is None:
         return problem(f"there is no policy {arn}", "create it, or correct the ARN")
-    return ok(arn)
+    return ok(found["Policy"]["Arn"])
 
 
 def policy_rights(subject: Subject) -> Iterator[Right]:
