@@ -6,7 +6,7 @@ import io
 import json
 import tarfile
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,6 +18,7 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.parsers import ResponseParserFactory
 from botocore.response import StreamingBody
+from support.answers import Raw, optional
 from support.jobs import COMPONENTS, LOAD, SPEC
 from support.locking import ONE, lay_out_spec
 from support.s3 import ACCOUNT
@@ -212,26 +213,7 @@ def _with(made: Any, given: Any) -> Any:
             return given() if callable(given) else given
 
 
-def _optional(shape: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all members that the model does not require."""
-    if shape.type_name == "structure":
-        for name, member in shape.members.items():
-            if name in value:
-                yield from [] if name in shape.required_members else [(*path, name)]
-                yield from _optional(member, value[name], (*path, name))
-    elif shape.type_name == "list":
-        for index, entry in enumerate(value):
-            yield from _optional(shape.member, entry, (*path, index))
-
-
 # ---------------------------------------------------------------- the network
-
-
-class Raw(io.BytesIO):
-    """What urllib3 would give."""
-
-    def stream(self, **_: object) -> Iterator[bytes]:
-        yield self.read()
 
 
 class Network:
@@ -378,7 +360,7 @@ def test_whatever_an_answer_may_lack_is_no_fault_of_ours(
     assert looked_at
     for operation in dict.fromkeys(network.asked):
         shape = network.shapes.get(operation)
-        for path in () if shape is None else _optional(shape, network.full(operation)):
+        for path in () if shape is None else optional(shape, network.full(operation)):
             if path[-1] in looked_at:
                 network.left_out = (operation, path)
                 assert _run(network, command) in ENDS, (operation, path, capsys.readouterr().err)

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -156,5 +156,3 @@ def _noted(**found: Any) -> None:
 
 def _met(request: Any, **_: object) -> AWSResponse:
     return _Now.answers.meet(request)
-
-

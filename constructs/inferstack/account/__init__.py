@@ -1,4 +1,5 @@
-"""What needs an AWS account: uploading archives, measuring models, asking the registry and the price list.
+"""What needs an AWS account: uploading archives, measuring models, asking the registry, the price list, and
+whether a deployment can work.
 
     connection.py     the account of the credentials, how AWS's answers are read, and what its refusals mean
     bucket.py         where archives go, and how S3 encrypts them
@@ -10,6 +11,7 @@
     invoking.py       an endpoint's instances, and requests to it by many users at once
     endpoint_load.py  runs of load on an endpoint, and what they have taken
     registry.py       the versions of model packages, and whether they are approved
+    preflight         whether a deployment can work in the account
     price_list.py     what instances cost, from a public file: the only one that needs no boto3
 
 boto3 comes with the extra ``aws``, and is only imported when AWS is really called.

@@ -2,7 +2,8 @@
 other modules are what commands share.
 
 Results go to standard output, everything else to standard error. Exit status: 0 done, 1 problems found
-or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 broken pipe.
+or a file that cannot be written, 2 wrong usage, 3 something could not be checked, 70 a bug of ours, 130
+interrupted, 141 broken pipe.
 """
 
 import gc

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support import ready_account as w
@@ -39,7 +39,9 @@ def test_all_specs_and_stages_of_an_account_share_its_quotas(ready: Answers, pre
     status, said = preflight("churn.yaml", "more.yaml", "--format", "json")
     [quota] = _found(said, "quota")
     assert status == 1
-    assert "`churn-test`, `churn-prod` and `more` may need 6; ask for 6" in f"{quota['message']}; {quota['fix']}"
+    assert (
+        "`churn-test`, `churn-prod` and `more` may need 6; ask for 6" in f"{quota['message']}; {quota['fix']}"
+    )
     assert len(_found(said, "role")) == 2, "the stages name one role at one place"
     [quota] = _found(preflight("churn.yaml", "--stage", "prod", "--format", "json")[1], "quota")
     assert quota["message"].endswith("`churn-prod` may need 3")
@@ -95,30 +97,34 @@ def test_a_spec_with_errors_is_reported_and_nothing_is_asked(ready: Answers, pre
     assert "did you mean `ml.g5.xlarge`" in said.err
 
 
+class Bootstrap(NamedTuple):
+    """A cdk.json, what the Parameter Store answers, what is found, and which qualifier it is asked for."""
+
+    file: str
+    given: dict[str, Any]
+    state: str
+    said: str
+    qualifier: str | None = "hnb659fds"
+
+
 BOOTSTRAPS = [
-    ("{}", {}, "ok", "version 28", "hnb659fds"),
-    ("{}", {"GetParameter": Refused("ParameterNotFound")}, "problem", "has no CDK bootstrap", "hnb659fds"),
-    ("{}", {"GetParameter": {"Parameter": {"Value": "5"}}}, "problem", "has version 5; 6 or newer", "hnb659fds"),
-    ("{}", {"GetParameter": {"Parameter": {"Value": "x"}}}, "cannot tell", "which is no version", "hnb659fds"),
-    ('{"context": {"@aws-cdk/core:bootstrapQualifier": "team"}}', {}, "ok", "version 28", "team"),
-    ("{", {}, "cannot tell", "cdk.json cannot be read", None),
+    Bootstrap("{}", {}, "ok", "version 28"),
+    Bootstrap("{}", {"GetParameter": Refused("ParameterNotFound")}, "problem", "has no CDK bootstrap"),
+    Bootstrap("{}", {"GetParameter": {"Parameter": {"Value": "5"}}}, "problem", "has version 5; 6 or newer"),
+    Bootstrap("{}", {"GetParameter": {"Parameter": {"Value": "x"}}}, "cannot tell", "which is no version"),
+    Bootstrap('{"context": {"@aws-cdk/core:bootstrapQualifier": "team"}}', {}, "ok", "version 28", "team"),
+    Bootstrap("{", {}, "cannot tell", "cdk.json cannot be read", None),
 ]
 
 
-@pytest.mark.parametrize(("file", "given", "state", "said", "qualifier"), BOOTSTRAPS)
+@pytest.mark.parametrize("it", BOOTSTRAPS)
 def test_the_bootstrap_is_needed_where_the_cdk_cli_is_run(
-    file: str,
-    given: Any,
-    state: str,
-    said: str,
-    qualifier: str | None,
-    ready: Answers,
-    preflight: Preflight,
+    it: Bootstrap, ready: Answers, preflight: Preflight
 ) -> None:
     assert not _found(preflight("churn.yaml", "--format", "json")[1], "bootstrap")
-    Path("cdk.json").write_text(file)
-    ready.given |= given
+    Path("cdk.json").write_text(it.file)
+    ready.given |= it.given
     [found] = _found(preflight("churn.yaml", "--format", "json")[1], "bootstrap")
-    assert (found["state"], said in found["message"]) == (state, True), found
-    names = [params["Name"] for it, params in ready.asked if it == "GetParameter"]
-    assert names == ([] if qualifier is None else [f"/cdk-bootstrap/{qualifier}/version"])
+    assert (found["state"], it.said in found["message"]) == (it.state, True), found
+    names = [params["Name"] for operation, params in ready.asked if operation == "GetParameter"]
+    assert names == ([] if it.qualifier is None else [f"/cdk-bootstrap/{it.qualifier}/version"])

@@ -155,7 +155,23 @@ _PREFIXES = {
     "GetParameter": "ssm",
     "Describe": "ec2",
 }
-_S3 = "arn:aws:s3:::acme-models"
+_HERE = f"us-east-1:{w.ACCOUNT}"
+_RESOURCES = {
+    "HeadObject": "arn:aws:s3:::{Bucket}/{Key}",
+    "HeadBucket": "arn:aws:s3:::{Bucket}",
+    "ListObjectsV2": "arn:aws:s3:::{Bucket}",
+    "DescribeKey": "{KeyId}",
+    "BatchGetImage": "arn:aws:ecr:us-east-1:{registryId}:repository/{repositoryName}",
+    "GetRole": f"arn:aws:iam::{w.ACCOUNT}:role/ml/{{RoleName}}",
+    "GetPolicy": "{PolicyArn}",
+    "GetParameter": f"arn:aws:ssm:{_HERE}:parameter{{Name}}",
+    "DescribeStacks": f"arn:aws:cloudformation:{_HERE}:stack/{{StackName}}/1",
+    "DescribeStackResource": f"arn:aws:cloudformation:{_HERE}:stack/{{StackName}}/1",
+    "DescribeEndpoint": f"arn:aws:sagemaker:{_HERE}:endpoint/{{EndpointName}}",
+    "DescribeEndpointConfig": f"arn:aws:sagemaker:{_HERE}:endpoint-config/{{EndpointConfigName}}",
+    "DescribeInferenceComponent": f"arn:aws:sagemaker:{_HERE}:inference-component/{{InferenceComponentName}}",
+}
+"""What a request is about; for others, IAM knows no resource, or AWS only says it in its answer."""
 
 
 def _action(operation: str) -> str:
@@ -163,49 +179,21 @@ def _action(operation: str) -> str:
     return _ACTIONS.get(operation) or f"{_PREFIXES[longest]}:{operation}"
 
 
-def _resource(operation: str, params: Any) -> str:
-    here = f"us-east-1:{w.ACCOUNT}"
-    match operation, params:
-        case "HeadObject", {"Key": key}:
-            return f"{_S3}/{key}"
-        case ("HeadBucket" | "ListObjectsV2"), _:
-            return _S3
-        case "DescribeKey", _:
-            return w.KEY
-        case "BatchGetImage", {"registryId": account, "repositoryName": name}:
-            return f"arn:aws:ecr:us-east-1:{account}:repository/{name}"
-        case "GetRole", _:
-            return f"arn:aws:iam::{w.ACCOUNT}:role/ml/churn"
-        case "GetPolicy", {"PolicyArn": arn}:
-            return str(arn)
-        case "GetParameter", {"Name": name}:
-            return f"arn:aws:ssm:{here}:parameter{name}"
-        case "DescribeStacks", _:
-            return f"arn:aws:cloudformation:{here}:stack/{params['StackName']}/1"
-        case "DescribeStackResource", _:
-            return f"arn:aws:cloudformation:{here}:stack/app/1"
-        case "DescribeEndpoint", _:
-            return f"arn:aws:sagemaker:{here}:endpoint/{params['EndpointName']}"
-        case "DescribeEndpointConfig", _:
-            return f"arn:aws:sagemaker:{here}:endpoint-config/{params['EndpointConfigName']}"
-        case "DescribeInferenceComponent", _:
-            return f"arn:aws:sagemaker:{here}:inference-component/{params['InferenceComponentName']}"
-        case _:
-            return "*"
-
-
 def test_the_policy_allows_what_is_asked_and_nothing_else(ready: Answers, preflight: Preflight) -> None:
     Path("cdk.json").write_text("{}")
     made = set()
     for given, spec in WAYS.values():
-        ready.given = {**given, "ListAWSDefaultServiceQuotas": {"Quotas": [w.quota(w.G5, 4), w.quota(w.G6, 4)]}}
+        ready.given = {
+            **given,
+            "ListAWSDefaultServiceQuotas": {"Quotas": [w.quota(w.G5, 4), w.quota(w.G6, 4)]},
+        }
         Path("churn.yaml").write_text(spec)
         policy = json.loads(preflight(*BOTH, "--print-policy")[1].out)
         assert not ready.asked
         assert preflight(*BOTH)[0] == 0
         for operation, params in ready.asked:
             if operation != "GetCallerIdentity":  # Everybody may.
-                action, resource = _action(operation), _resource(operation, params)
+                action, resource = _action(operation), _RESOURCES.get(operation, "*").format(**params)
                 assert allows(policy, action, resource), (action, resource)
                 made.add(action)
     Path("churn.yaml").write_text(w.SPEC)
