@@ -46,13 +46,13 @@ def _quotas(*pages: Any) -> dict[str, Any]:
     return {"ListServiceQuotas": _pages(*({"Quotas": [*it]} for it in pages))}
 
 
-def _others(count: int) -> dict[str, Any]:
+def _others(count: int, **more: Any) -> dict[str, Any]:
     """Other endpoints with two instances each, in pages of one."""
     names = [f"other-{index}" for index in range(count)]
     return {
         "ListEndpoints": _pages(*({"Endpoints": [w.summary(it)]} for it in names)),
         "DescribeEndpoint": lambda params: (
-            w.NOT_FOUND if params["EndpointName"] == "churn" else w.endpoint(params["EndpointName"])
+            w.NOT_FOUND if params["EndpointName"] == "churn" else w.endpoint(params["EndpointName"], **more)
         ),
     }
 
@@ -61,6 +61,19 @@ def _own(owner: dict[str, Any], **more: Any) -> dict[str, Any]:
     return w.running() | {"DescribeStackResources": {"StackResources": [owner]}, **more}
 
 
+PENDING = {
+    "EndpointConfigName": "next",
+    "ProductionVariants": [
+        {"VariantName": "AllTraffic", "InstanceType": "ml.g5.xlarge", "DesiredInstanceCount": 1}
+    ],
+}
+STARTING = [{"VariantName": "AllTraffic", "CurrentInstanceCount": 0, "DesiredInstanceCount": 3}]
+POOLS = [
+    {
+        "VariantName": "AllTraffic",
+        "InstancePools": [{"InstanceType": "ml.g5.xlarge", "CurrentInstanceCount": 5}],
+    }
+]
 FOUND = {"DescribeEndpoint": w.endpoint(), "ListEndpoints": {"Endpoints": [w.summary("churn")]}}
 CASES = [
     # Credentials and region
@@ -104,6 +117,9 @@ CASES = [
     ),
     Case("quota", "problem", "may need 2, and other endpoints have 4 now; ask for 6", _others(2)),
     Case("quota", "ok", "may need 2, and other endpoints have 2 now", _others(1)),
+    Case("quota", "problem", "other endpoints have 3 now", _others(1, PendingDeploymentSummary=PENDING)),
+    Case("quota", "problem", "other endpoints have 3 now", _others(1, ProductionVariants=STARTING)),
+    Case("quota", "problem", "other endpoints have 5 now", _others(1, ProductionVariants=POOLS)),
     Case(
         *("quota", "ok", "`churn` may need 2"),
         {**_others(1), "DescribeEndpointConfig": w.config("ml.m5.large")},
@@ -130,6 +146,7 @@ CASES = [
     Case("files", "cannot tell", "allow s3:GetObject", {"HeadObject": Refused("403", "Forbidden", 403)}),
     Case("files", "problem", "there is no bucket acme-models", {"HeadBucket": Refused("404", "Not Found", 404)}),
     Case("files", "problem", "is in eu-west-1, but the endpoint is in us-east-1", {"HeadBucket": {"BucketRegion": "eu-west-1"}}),
+    Case("files", "cannot tell", "AWS does not say in which region", {"HeadBucket": {}}),
     Case("files", "problem", "is empty", {"HeadObject": w.file(ContentLength=0)}),
     Case("files", "problem", "is archived (DEEP_ARCHIVE)", {"HeadObject": w.file(StorageClass="DEEP_ARCHIVE")}),
     Case("files", "ok", "1,000 bytes", {"HeadObject": w.file(StorageClass="GLACIER_IR")}),
@@ -188,6 +205,7 @@ CASES = [
     Case("s3 route", "problem", "no way", {"DescribeVpcEndpoints": {"VpcEndpoints": [w.door(State="deleting")]}}),
     Case("s3 route", "problem", "no way", {"DescribeVpcEndpoints": {"VpcEndpoints": []}, "DescribeRouteTables": {"RouteTables": [w.table({**w.NAT, "State": "blackhole"})]}}),
     Case("s3 route", "cannot tell", "leads elsewhere", {"DescribeVpcEndpoints": {"VpcEndpoints": []}, "DescribeRouteTables": {"RouteTables": [w.table({"DestinationCidrBlock": "0.0.0.0/0", "TransitGatewayId": "tgw-1", "State": "active"})]}}),
+    Case("s3 route", "cannot tell", "does not say which route table", {"DescribeVpcEndpoints": {"VpcEndpoints": []}, "DescribeRouteTables": {"RouteTables": [w.table(w.NAT), {**w.table(w.IGW), "Associations": [{"Main": False}]}]}}),
     # Names
     Case("stack", "ok", "churn does not exist yet"),
     Case("stack", "ok", "churn is UPDATE_COMPLETE", w.running()),

@@ -47,6 +47,14 @@ def test_all_specs_and_stages_of_an_account_share_its_quotas(ready: Answers, pre
     assert quota["message"].endswith("`churn-prod` may need 3")
 
 
+def test_a_stack_that_two_stages_make_counts_once(ready: Answers, preflight: Preflight) -> None:
+    Path("churn.yaml").write_text(
+        w.SPEC + "stages:\n  prod: {variant: {initial_instance_count: 3}}\n  test: {tags: {Stage: test}}\n"
+    )
+    [quota] = _found(preflight("churn.yaml", "--format", "json")[1], "quota")
+    assert quota["message"].endswith("`churn` may need 3")
+
+
 def test_each_question_is_put_once(ready: Answers, preflight: Preflight) -> None:
     Path("churn.yaml").write_text(STAGED)
     preflight("churn.yaml")
