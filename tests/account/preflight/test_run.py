@@ -136,3 +136,28 @@ def test_the_bootstrap_is_needed_where_the_cdk_cli_is_run(
     assert (found["state"], it.said in found["message"]) == (it.state, True), found
     names = [params["Name"] for operation, params in ready.asked if operation == "GetParameter"]
     assert names == ([] if it.qualifier is None else [f"/cdk-bootstrap/{it.qualifier}/version"])
+
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "model_specs").glob("*.yaml"))
+
+
+class Denied(dict[str, Any]):
+    """Refuses everything but to say who asks."""
+
+    def __missing__(self, operation: str) -> Refused:
+        return Refused("AccessDeniedException", f"not authorized to call {operation}", 403)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda it: it.stem)
+def test_nothing_can_be_told_of_any_example_without_rights(
+    example: Path, ready: Answers, preflight: Preflight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    ready.given = Denied(GetCallerIdentity={"Account": "111122223333"})
+    status, said = preflight(str(example), "--format", "json")
+    assert status == 3, said.err
+    assert {it["check"] for it in json.loads(said.out) if it["state"] == "ok"} == {"credentials"}
+    policy = preflight(str(example), "--print-policy")[1]
+    asked = {it["Effect"] for it in json.loads(policy.out)["Statement"]}
+    assert asked == {"Allow"}

@@ -1,6 +1,6 @@
 """Whether the names of stack, endpoint and components are free, or taken by the stack itself.
 
-https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackResources.html
 """
 
 from collections.abc import Iterator, Sequence

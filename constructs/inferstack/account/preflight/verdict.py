@@ -49,7 +49,8 @@ def cannot_tell(message: str, fix: str = "") -> Verdict:
 
 def only_deployment_knows(text: str) -> Verdict:
     """For what a value from elsewhere stands for, or a name that has one in it."""
-    return cannot_tell(f"{text} was not checked: only the deployment knows it")
+    # A whole list is written as a text is.
+    return cannot_tell(f"{text.replace('#{', '${')} was not checked: only the deployment knows it")
 
 
 class Target(msgspec.Struct, frozen=True):
