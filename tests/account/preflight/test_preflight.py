@@ -138,6 +138,7 @@ CASES = [
         *("quota", "problem", "an update that makes new instances alongside the old ones needs 4 for `churn`; ask for 4"),
         w.running() | _quotas([w.quota(w.G5, 3)]),
     ),
+    Case("quota", "problem", "needs 5 for `churn`", w.running() | {"DescribeEndpoint": w.endpoint(ProductionVariants=STARTING)}),
     Case("quota", "ok", "may need 2", w.running() | {"DescribeEndpointConfig": w.config("ml.g4dn.xlarge")}),
     Case("quota", "problem", f"`{w.CONCURRENCY}` is 10 in us-east-1, but `churn` may need 20", _quotas([w.quota(w.CONCURRENCY, 10)]), SERVERLESS),
     # Files

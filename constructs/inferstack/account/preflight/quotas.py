@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.account.connection import AccountError
 from inferstack.account.preflight.asking import Asking
@@ -135,10 +136,14 @@ def _claims(target: Target, quota: str, usage: Mapping[str, Usage] | None) -> It
     spec, after = target.spec, fleets(target.spec)
     runs = {} if usage is None else usage.get(target.name)
     has_some = usage is None or bool(runs and runs.get(quota))
+    now = runs.get(quota, 0) if runs else 0
     for need in needs(after if has_some else (), after, replaces=runs is not None):
         if need.quota == quota:
+            # It may have more now than the spec will allow.
+            beyond = max(0, now - need.always) if need.always is not None else None
+            most = replace(need, meanwhile=added([need.meanwhile, beyond]))
             place = target.connection
-            yield Claim(place.account, place.region, stack_name(spec.endpoint_name), target.name, need)
+            yield Claim(place.account, place.region, stack_name(spec.endpoint_name), target.name, most)
 
 
 def _taking(demand: _Demand) -> Iterator[Target]:
