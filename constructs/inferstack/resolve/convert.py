@@ -18,7 +18,7 @@ def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict
     Fields that only the spec format has, such as ``autoscaling`` of a variant, are skipped, and so are tags,
     which join those of the spec in the template; ``leave_out`` names fields that the caller fills in itself.
     """
-    names = _property_names(type(block))
+    names = property_names(type(block))
     return {
         names[field]: plain(value)
         for field in block.__struct_fields__
@@ -40,7 +40,8 @@ def plain(value: object) -> Value:
 
 
 @cache
-def _property_names(block: type[Block]) -> Mapping[str, str]:
+def property_names(block: type[Block]) -> Mapping[str, str]:
+    """CloudFormation's names of a block's fields, and of those that it has no field for; tags are left out."""
     names: dict[str, str] = {}
     for shape in reversed(block.shapes):
         names |= {key: property_.name for key, property_ in cloudformation.shape(*shape.split(".")).items()}

@@ -142,23 +142,12 @@ class Update(msgspec.Struct, frozen=True):
     def place(self, logical_id: str, path: PropertyPath) -> SpecPath:
         """Where the spec has this property, or the nearest part around it that is written there."""
         change = self.changes[logical_id]
-        wanted = _spec_path(self.variants, change.type, self.sources[logical_id], path)
+        wanted = spec_path(self.variants, change.type, self.sources[logical_id], path)
         return self.written(wanted)
 
     def written(self, path: SpecPath) -> SpecPath:
         """The path as far as the file has it: values from defaults are not written there."""
-        if self.data is None:
-            return path
-        found: Any = self.data
-        for depth, step in enumerate(path):
-            match found, step:
-                case dict(), str() if step in found:
-                    found = found[step]
-                case list(), int() if step < len(found):
-                    found = found[step]
-                case _:
-                    return path[:depth]
-        return path
+        return path if self.data is None else written_part(self.data, path)
 
     def causes(self, logical_id: str) -> Iterator[SpecPath]:
         """Where the spec has what changes a resource: its own properties, then those of what it refers to."""
@@ -170,14 +159,29 @@ class Update(msgspec.Struct, frozen=True):
             yield from self.causes(other)
 
 
+def written_part(data: Mapping[str, Any], path: SpecPath) -> SpecPath:
+    """The path as far as data has it."""
+    found: Any = data
+    for depth, step in enumerate(path):
+        match found, step:
+            case dict(), str() if step in found:
+                found = found[step]
+            case list(), int() if step < len(found):
+                found = found[step]
+            case _:
+                return path[:depth]
+    return path
+
+
 def bracketed(path: SpecPath) -> str:
     """A path as people write it: ``variants[0].instance_type``."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
 
-def _spec_path(
+def spec_path(
     variants: Mapping[str, SpecPath], type_name: str, source: SpecPath, path: PropertyPath
 ) -> SpecPath:
+    """Where a spec has a property of a resource, given by its type and the part that the resource comes from."""
     match type_name, path:
         case types.MODEL_TYPE | types.CONFIG_TYPE, ("ExecutionRoleArn", *_):
             return ("execution_role",)
@@ -242,7 +246,7 @@ def differences(before: Any, after: Any) -> Iterator[PropertyPath]:
         case list() as first, list() as second if len(first) == len(second):
             for index, (left, right) in enumerate(zip(first, second, strict=True)):
                 yield from ((index, *below) for below in differences(left, right))
-        case _ if _plain(before) != _plain(after):
+        case _ if as_read(before) != as_read(after):
             yield ()
 
 
@@ -281,15 +285,15 @@ def _is_function(value: Mapping[str, Any]) -> bool:
     return len(value) == 1 and str(next(iter(value))).startswith(("Fn::", "Ref"))
 
 
-def _plain(value: Any) -> Any:
+def as_read(value: Any) -> Any:
     """A value as CloudFormation reads it: scalars are text, and `Fn::GetAtt` is always written one way."""
     match value:
         case {"Fn::GetAtt": str() as attribute}:
             return {"Fn::GetAtt": attribute.split(".", 1)}
         case dict():
-            return {key: _plain(item) for key, item in value.items()}
+            return {key: as_read(item) for key, item in value.items()}
         case list():
-            return [_plain(item) for item in value]
+            return [as_read(item) for item in value]
         case bool():
             return str(value).lower()
         case float() if value.is_integer():

@@ -1,0 +1,196 @@
+"""What AWS says about an endpoint that exists, and about all that belongs to it. Nothing is changed."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from inferstack.account.connection import Connection, error_code, explained
+from inferstack.endpoint.of_answers import Answer, Answers, is_tracking_alarm
+
+_RIGHTS = (
+    "reading an endpoint needs sagemaker:DescribeEndpoint, sagemaker:DescribeEndpointConfig, "
+    "sagemaker:DescribeModel, sagemaker:ListInferenceComponents, sagemaker:DescribeInferenceComponent, "
+    "sagemaker:ListTags, application-autoscaling:DescribeScalableTargets, "
+    "application-autoscaling:DescribeScalingPolicies, application-autoscaling:DescribeScheduledActions, "
+    "application-autoscaling:ListTagsForResource, cloudwatch:DescribeAlarms, cloudwatch:ListTagsForResource "
+    "and cloudformation:ListStackResources"
+)
+_MOST_IDS = 50
+"""Of resources in one request to Application Auto Scaling."""
+_OF_AWS = "aws:"
+"""How the keys of tags begin that AWS sets itself."""
+_NOT_FOUND = "Could not find"
+_NO_STACK = "does not exist"
+
+
+def existing_endpoint(connection: Connection, region: str, name: str) -> Answers:
+    """All that AWS says about an endpoint.
+
+    Raises:
+        AccountError: when there is no such endpoint, or AWS cannot be asked.
+    """
+    with explained(f"the endpoint {name} cannot be read", rights=_RIGHTS):
+        client = connection.sagemaker(region)
+        endpoint = client.describe_endpoint(EndpointName=name)
+        config = client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+        components = [
+            client.describe_inference_component(InferenceComponentName=it["InferenceComponentName"])
+            for it in _pages(
+                client, "list_inference_components", "InferenceComponents", EndpointNameEquals=name
+            )
+        ]
+        models = [*_models(client, dict.fromkeys(_model_names(config, components)))]
+        scaling = connection.client("application-autoscaling", region)
+        targets = [*_targets(scaling, _scalable(name, config, components))]
+        policies, schedules = (
+            [answer for it in targets for answer in _of_target(scaling, operation, key, it)]
+            for operation, key in (
+                ("describe_scaling_policies", "ScalingPolicies"),
+                ("describe_scheduled_actions", "ScheduledActions"),
+            )
+        )
+        cloudwatch = connection.client("cloudwatch", region)
+        alarms, composites = _alarms(cloudwatch, name, components, {it["PolicyARN"] for it in policies})
+        hosted = [endpoint["EndpointArn"], config["EndpointConfigArn"]]
+        hosted += [it["ModelArn"] for it in models] + [it["InferenceComponentArn"] for it in components]
+        tags = {it: _pages(client, "list_tags", "Tags", ResourceArn=it) for it in hosted}
+        tags |= {
+            it["AlarmArn"]: cloudwatch.list_tags_for_resource(ResourceARN=it["AlarmArn"])["Tags"]
+            for it in alarms
+        }
+        of_targets = {
+            arn: scaling.list_tags_for_resource(ResourceARN=arn)["Tags"]
+            for it in targets
+            # The oldest targets have no ARN.
+            if (arn := it.get("ScalableTargetARN")) is not None
+        }
+        return Answers(
+            endpoint=endpoint,
+            config=config,
+            models=models,
+            components=components,
+            targets=targets,
+            policies=policies,
+            schedules=schedules,
+            alarms=alarms,
+            composites=tuple(composites),
+            tags={
+                arn: {key: value for key, value in found.items() if not key.startswith(_OF_AWS)}
+                for arn, found in (of_targets | {it: _as_mapping(found) for it, found in tags.items()}).items()
+            },
+        )
+
+
+def stack_ids(connection: Connection, region: str, stack: str) -> Mapping[str, str] | None:
+    """The physical ids of a stack's resources, by logical id; None where there is no such stack.
+
+    Raises:
+        AccountError: when AWS cannot be asked.
+    """
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+    with explained(f"the stack {stack} cannot be read", rights=_RIGHTS):
+        client = connection.client("cloudformation", region)
+        try:
+            found = [
+                *_pages(client, "list_stack_resources", "StackResourceSummaries", StackName=stack),
+            ]
+        except ClientError as error:
+            if error_code(error) == "ValidationError" and _NO_STACK in str(error):
+                return None
+            raise
+    return {it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it}
+
+
+def _pages(client: Any, operation: str, key: str, **request: Any) -> Iterator[Any]:
+    for page in client.get_paginator(operation).paginate(**request):
+        yield from page.get(key, ())
+
+
+def _as_mapping(tags: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {it["Key"]: it["Value"] for it in tags}
+
+
+# ---------------------------------------------------------------- models
+
+
+def _variants(config: Answer) -> Iterator[Answer]:
+    yield from config["ProductionVariants"]
+    yield from config.get("ShadowProductionVariants", ())
+
+
+def _model_names(config: Answer, components: Sequence[Answer]) -> Iterator[str]:
+    specifications = [it.get("Specification", {}) for it in components]
+    specifications += [one for it in components for one in it.get("Specifications", ())]
+    for it in (*_variants(config), *specifications):
+        if "ModelName" in it:
+            yield it["ModelName"]
+        for pool in it.get("InstancePools", ()):
+            if "ModelNameOverride" in pool:
+                yield pool["ModelNameOverride"]
+
+
+def _models(client: Any, names: Iterable[str]) -> Iterator[Answer]:
+    """The models that still exist: an endpoint goes on without those that it was made from."""
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+    for name in names:
+        try:
+            yield client.describe_model(ModelName=name)
+        except ClientError as error:
+            if error_code(error) != "ValidationException" or _NOT_FOUND not in str(error):
+                raise
+
+
+# ---------------------------------------------------------------- scaling and alarms
+
+
+def _scalable(endpoint: str, config: Answer, components: Sequence[Answer]) -> list[str]:
+    variants = [f"endpoint/{endpoint}/variant/{it['VariantName']}" for it in _variants(config)]
+    return variants + [f"inference-component/{it['InferenceComponentName']}" for it in components]
+
+
+def _targets(client: Any, ids: Sequence[str]) -> Iterator[Answer]:
+    for start in range(0, len(ids), _MOST_IDS):
+        some = [*ids[start : start + _MOST_IDS]]
+        yield from _pages(
+            client,
+            "describe_scalable_targets",
+            "ScalableTargets",
+            ServiceNamespace="sagemaker",
+            ResourceIds=some,
+        )
+
+
+def _of_target(client: Any, operation: str, key: str, target: Answer) -> Iterator[Answer]:
+    one = {name: target[name] for name in ("ServiceNamespace", "ResourceId", "ScalableDimension")}
+    yield from _pages(client, operation, key, **one)
+
+
+def _alarms(
+    client: Any, endpoint: str, components: Sequence[Answer], policies: set[str]
+) -> tuple[list[Answer], list[str]]:
+    """The alarms on the endpoint's metrics or for its policies, and the names of composite alarms on them."""
+    names = {("EndpointName", endpoint)}
+    names |= {("InferenceComponentName", it["InferenceComponentName"]) for it in components}
+    every: list[Answer] = []
+    composites: list[Answer] = []
+    for page in client.get_paginator("describe_alarms").paginate(
+        AlarmTypes=["MetricAlarm", "CompositeAlarm"]
+    ):
+        every += page.get("MetricAlarms", ())
+        composites += page.get("CompositeAlarms", ())
+    found = [
+        it
+        for it in every
+        if not is_tracking_alarm(it)
+        and (not names.isdisjoint(_dimensions(it)) or not policies.isdisjoint(it.get("AlarmActions", ())))
+    ]
+    quoted = [mark for it in found for mark in (f'("{it["AlarmName"]}")', f"({it['AlarmName']})", it["AlarmArn"])]
+    on_them = [it["AlarmName"] for it in composites if any(mark in it.get("AlarmRule", "") for mark in quoted)]
+    return found, on_them
+
+
+def _dimensions(alarm: Answer) -> Iterator[tuple[str, str]]:
+    stats = (it["MetricStat"]["Metric"] for it in alarm.get("Metrics", ()) if "MetricStat" in it)
+    for it in (alarm, *stats):
+        yield from ((one["Name"], one["Value"]) for one in it.get("Dimensions", ()))
