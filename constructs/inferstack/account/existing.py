@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from inferstack.account.connection import Connection, error_code, explained
 from inferstack.endpoint.of_answers import Answer, Answers, is_tracking_alarm
 
@@ -11,8 +13,8 @@ _RIGHTS = (
     "sagemaker:DescribeModel, sagemaker:ListInferenceComponents, sagemaker:DescribeInferenceComponent, "
     "sagemaker:ListTags, application-autoscaling:DescribeScalableTargets, "
     "application-autoscaling:DescribeScalingPolicies, application-autoscaling:DescribeScheduledActions, "
-    "application-autoscaling:ListTagsForResource, cloudwatch:DescribeAlarms, cloudwatch:ListTagsForResource "
-    "and cloudformation:ListStackResources"
+    "application-autoscaling:ListTagsForResource, cloudwatch:DescribeAlarms, cloudwatch:ListTagsForResource, "
+    "cloudformation:DescribeStacks and cloudformation:ListStackResources"
 )
 _MOST_IDS = 50
 """Of resources in one request to Application Auto Scaling."""
@@ -80,25 +82,38 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Answers
         )
 
 
-def stack_ids(connection: Connection, region: str, stack: str) -> Mapping[str, str] | None:
-    """The physical ids of a stack's resources, by logical id; None where there is no such stack.
+class ExistingStack(msgspec.Struct, frozen=True):
+    """A stack that exists."""
+
+    ids: Mapping[str, str]
+    """The physical ids of its resources, by logical id."""
+    parameters: Mapping[str, str]
+    """The values of its parameters, as the deployment has found them."""
+
+
+def existing_stack(connection: Connection, region: str, name: str) -> ExistingStack | None:
+    """A stack; None where there is none of this name.
 
     Raises:
         AccountError: when AWS cannot be asked.
     """
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
-    with explained(f"the stack {stack} cannot be read", rights=_RIGHTS):
+    with explained(f"the stack {name} cannot be read", rights=_RIGHTS):
         client = connection.client("cloudformation", region)
         try:
-            found = [
-                *_pages(client, "list_stack_resources", "StackResourceSummaries", StackName=stack),
-            ]
+            [stack] = client.describe_stacks(StackName=name)["Stacks"]
         except ClientError as error:
             if error_code(error) == "ValidationError" and _NO_STACK in str(error):
                 return None
             raise
-    return {it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it}
+        found = _pages(client, "list_stack_resources", "StackResourceSummaries", StackName=name)
+        ids = {it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it}
+    parameters = {
+        it["ParameterKey"]: it.get("ResolvedValue", it.get("ParameterValue", ""))
+        for it in stack.get("Parameters", ())
+    }
+    return ExistingStack(ids, parameters)
 
 
 def _pages(client: Any, operation: str, key: str, **request: Any) -> Iterator[Any]:

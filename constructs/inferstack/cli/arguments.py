@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 
 from inferstack.catalog import regions
@@ -34,6 +35,8 @@ _COMMANDS = {
     "pin": "pin versions of the model registry",
     "rehearse": "serve models locally",
     "measure": "put models under load",
+    "drift": "compare a running endpoint with its spec",
+    "import": "write the spec of an endpoint that exists",
     "body": "make requests, read answers",
     "diagnose": "name the cause of a failure",
     "explain": "explain a code, key, metric or word",
@@ -98,7 +101,8 @@ def parser_of(
         )
         # No other command is imported: each needs libraries of its own, such as NumPy.
         if name in words:
-            command = import_module(f"inferstack.cli.{name.replace('-', '_')}")
+            module = f"{name}_" if iskeyword(name) else name.replace("-", "_")
+            command = import_module(f"inferstack.cli.{module}")
             made.description = command.run.__doc__
             made.set_defaults(run=command.run)
             command.add_arguments(made)

@@ -24,14 +24,15 @@ UNKNOWN: Any = _Unknown()
 class Known(msgspec.Struct, frozen=True):
     """What functions of a template refer to."""
 
-    pseudo_parameters: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    """Values of pseudo parameters, and of a stack's own: texts, and lists of them."""
     attributes: Mapping[tuple[str, str], str]
     """Attributes of resources, by logical id and name; ``Ref`` has the empty name."""
 
     def named(self, name: str) -> Any:
         """The value of a name in ``Fn::Sub`` or ``Ref``."""
-        if name in self.pseudo_parameters:
-            return self.pseudo_parameters[name]
+        if name in self.parameters:
+            return self.parameters[name]
         logical_id, _, attribute = name.partition(".")
         return self.attributes.get((logical_id, attribute), UNKNOWN)
 

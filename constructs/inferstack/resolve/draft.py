@@ -294,6 +294,7 @@ class _Draft:
         policies = {it.key for it in self._of(SCALING_POLICY_TYPE)}
         parts = []
         for alarm in self._of(ALARM_TYPE):
+            self._leave_out_tags(alarm)
             if policies.isdisjoint(entries(alarm.properties.get("AlarmActions"))):
                 actions = {key: it for key, it in _actions(alarm).items() if it}
                 forms = [{**form, **actions} for _, form in self._watching(AlarmRule, alarm)]
@@ -333,12 +334,18 @@ class _Draft:
     def _block(self, block: type[Block], it: Existing, but: set[str] | frozenset[str] = frozenset()) -> Data:
         properties = {key: value for key, value in it.properties.items() if key not in {*but, "Tags"}}
         made = self._said(block, properties, it.name)
-        own = {k: v for k, v in _tags(it).items() if self._shared_tags.get(k) != v}
+        own = self._own_tags(it)
         if own and "tags" in block.__struct_fields__:
             made["tags"] = own
         elif own:
-            self._left_out.append(f"the tags {', '.join(own)} of {it.name}")
+            self._leave_out_tags(it)
         return made
+
+    def _own_tags(self, it: Existing) -> dict[str, str]:
+        return {key: value for key, value in _tags(it).items() if self._shared_tags.get(key) != value}
+
+    def _leave_out_tags(self, it: Existing) -> None:
+        self._left_out += [f"the tag `{key}: {value}` of {it.name}" for key, value in self._own_tags(it).items()]
 
     def _said(self, block: type[Block], properties: Properties, of: str) -> Data:
         """The properties as keys of a block; what it has no key for is listed."""
@@ -400,9 +407,14 @@ def _tags(it: Existing) -> dict[str, str]:
 
 
 def _shared_tags(existing: Iterable[Existing]) -> dict[str, str]:
-    """The tags that all resources have: those of the spec."""
-    found = [_tags(it) for it in existing]
-    return {key: value for key, value in found[0].items() if all(it.get(key) == value for it in found)}
+    """The tags of the spec: those that all resources have, with the value of those that have none of their own
+    in a spec.
+    """
+    every = [*existing]
+    bare = [_tags(it) for it in every if it.type in (TARGET_TYPE, ALARM_TYPE)]
+    found = [_tags(it) for it in every]
+    everywhere = [key for key in found[0] if all(key in it for it in found)]
+    return {key: Counter(it[key] for it in bare or found).most_common(1)[0][0] for key in everywhere}
 
 
 # ---------------------------------------------------------------- metrics and thresholds

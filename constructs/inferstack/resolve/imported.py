@@ -1,6 +1,7 @@
 """The spec of an endpoint that exists: drafts of it, until what one resolves to is what is there."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -52,11 +53,11 @@ def spec_of(answers: Answers, pseudo_parameters: Mapping[str, str]) -> Imported:
 
 
 def template(
-    loaded: LoadedSpec, pseudo_parameters: Mapping[str, str], ids: Mapping[str, str] | None = None
+    loaded: LoadedSpec, parameters: Mapping[str, Any], ids: Mapping[str, str] | None = None
 ) -> Template:
     """The template of a spec, with what is known of its deployment."""
     resources: Resources = template_of(loaded)["Resources"]
-    return Template(resources, pseudo_parameters, ids)
+    return Template(resources, parameters, ids)
 
 
 def _parts(draft: Draft, path: SpecPath) -> Iterator[str]:

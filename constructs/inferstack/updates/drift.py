@@ -43,6 +43,7 @@ _NAMES_IN_LISTS = {
     "ProductionVariants": "VariantName",
     "ShadowProductionVariants": "VariantName",
     "ScheduledActions": "ScheduledActionName",
+    "Alarms": "AlarmName",
     "Dimensions": "Name",
     "Metrics": "Id",
     "Tags": "Key",
@@ -86,7 +87,8 @@ class Template(msgspec.Struct, frozen=True):
     """A template, and what the deployment knows about it."""
 
     resources: Resources
-    pseudo_parameters: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    """Values of pseudo parameters, and of the stack's own."""
     ids: Mapping[str, str] | None = None
     """Physical ids by logical id; None if there is no stack."""
 
@@ -137,7 +139,7 @@ def _matched(
     """What exists, by logical id, and the resources of which that cannot be known, with the reason."""
     by_key = {(it.type, it.key): it for it in existing}
     by_name = {(it.type, it.name): it for it in existing}
-    pseudo = Known(template.pseudo_parameters, {})
+    pseudo = Known(template.parameters, {})
     matched: dict[str, Existing] = {}
     unknown: dict[str, str] = {}
     for logical_id, resource in wanted.items():
@@ -232,7 +234,7 @@ def _known(template: Template, matched: Mapping[str, Existing]) -> Known:
     """What references to the template's resources stand for. Of models and the configuration, that is what
     the stack has made, whatever the endpoint runs.
     """
-    by_arn = {it.key.lower(): it.name for it in matched.values()}
+    by_arn, given = {it.key.lower(): it.name for it in matched.values()}, template.parameters
     values: dict[tuple[str, str], str] = {}
     for logical_id, it in matched.items():
         values[logical_id, ""] = it.key
@@ -246,13 +248,11 @@ def _known(template: Template, matched: Mapping[str, Existing]) -> Known:
                 kind = type_name.rpartition("::")[2]
                 values[logical_id, f"{kind}Name"] = by_arn.get(key.lower(), key.rpartition("/")[2])
             case "AWS::IAM::Role":
-                pseudo = template.pseudo_parameters
-                path = properties_of(resource).get("Path", "/")
-                role = f"arn:{pseudo['AWS::Partition']}:iam::{pseudo['AWS::AccountId']}:role{path}{key}"
-                values[logical_id, "Arn"] = role
+                account = f"arn:{given['AWS::Partition']}:iam::{given['AWS::AccountId']}"
+                values[logical_id, "Arn"] = f"{account}:role{properties_of(resource).get('Path', '/')}{key}"
             case _:
                 pass
-    return Known(template.pseudo_parameters, values)
+    return Known(template.parameters, values)
 
 
 def _title(resource: Mapping[str, Any], known: Known) -> str:
@@ -305,7 +305,7 @@ def as_text(value: Any, key: str = "") -> str:
 
 def _aligned(wanted: Sequence[Any], found: Sequence[Any], name: str | None) -> Iterator[tuple[Any, Any]]:
     """The items of two lists side by side, None where one list has no such item."""
-    if name is None:
+    if name is None or any(it.get(name) is UNKNOWN for it in wanted):
         longest = max(len(wanted), len(found))
         padded = ([*items, *[None] * (longest - len(items))] for items in (wanted, found))
         yield from zip(*padded, strict=True)

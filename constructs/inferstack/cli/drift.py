@@ -1,0 +1,135 @@
+"""``inferstack drift``: how an endpoint that runs differs from its spec."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from inferstack.account.connection import AccountError, connect
+from inferstack.account.existing import existing_endpoint, existing_stack
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.check.stack_names import stack_name
+from inferstack.cli.arguments import add_region
+from inferstack.cli.report import counted
+from inferstack.cli.terminal import Refusal, painted, table, tell
+from inferstack.facts.walk import variants
+from inferstack.problems import printable
+from inferstack.resolve.imported import template
+from inferstack.resolve.template import resolve_resources
+from inferstack.review.deploying import place_in
+from inferstack.updates.drift import NOTHING, Comparison, Drift, compared
+from inferstack.updates.update import spec_path, written_part
+
+_HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
+_WIDEST = 60
+
+
+class DriftRow(msgspec.Struct, frozen=True):
+    """One difference, where the spec has it. ``key`` is the nearest key that is written there."""
+
+    file: str
+    line: int
+    key: str
+    resource: str
+    property: str
+    wanted: str
+    found: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row of the table."""
+        what = ".".join(filter(None, (self.resource, self.property)))
+        return f"{self.file}:{self.line}", self.key or what, _cut(self.wanted), _cut(self.found)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``inferstack drift``."""
+    add = command.add_argument
+    add("spec", metavar="SPEC", type=Path, help="spec file")
+    add("--stage", help="compare with the endpoint of this stage")
+    add_region(command)
+    add("--format", choices=_WRITERS, default="text", help="default: text")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare an endpoint that runs with its spec: what the spec wants, and what is found instead. Counts that
+    scaling changes are no drift. Nothing is changed in AWS.
+    """
+    loaded = load_spec(options.spec, stage=options.stage, region=options.region)
+    try:
+        loaded, comparison = _compared(loaded, options)
+    except AccountError as error:
+        raise Refusal(printable(str(error))) from None
+    rows = _rows(loaded, comparison)
+    print(_WRITERS[options.format](rows), end="", flush=True)
+    for it in comparison.not_compared:
+        tell(printable(f"{options.spec}: not compared: {it}"))
+    summary = counted(len(rows), "difference") if rows else "no drift"
+    tell(f"{options.spec}: {summary}")
+    return int(bool(rows))
+
+
+def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSpec, Comparison]:
+    spec = loaded.spec
+    connection = connect(spec.region)
+    if spec.account not in (None, connection.account):
+        message = f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        raise Refusal(f"{message}; use credentials for {spec.account}")
+    if connection.region is None:
+        raise Refusal("no region is known; add --region")
+    if spec.region is None:
+        loaded = load_spec(options.spec, stage=options.stage, region=connection.region)
+    name = connection.filled(spec.endpoint_name)
+    answers = existing_endpoint(connection, connection.region, name)
+    stack = existing_stack(connection, connection.region, stack_name(spec.endpoint_name))
+    parameters = dict(connection.pseudo_parameters)
+    if stack is None:
+        tell(f"{options.spec}: there is no stack {stack_name(spec.endpoint_name)}")
+        return loaded, compared(template(loaded, parameters), answers)
+    return loaded, compared(template(loaded, parameters | stack.parameters, stack.ids), answers)
+
+
+def _rows(loaded: LoadedSpec, comparison: Comparison) -> list[DriftRow]:
+    sources = {it: one.source for it, one in resolve_resources(loaded.spec, loaded.spec.region).items()}
+    by_name = {variant.variant_name: path for path, variant in variants(loaded.spec)}
+    rows = []
+    for it in comparison.drift:
+        source = sources.get(it.logical_id, ("endpoint_name",))
+        path = spec_path(by_name, it.type, source, it.path) if it.path else source
+        rows.append(_row(loaded, it, written_part(loaded.document.data, path)))
+    return rows
+
+
+def _row(loaded: LoadedSpec, it: Drift, path: tuple[str | int, ...]) -> DriftRow:
+    place = place_in(loaded, path)
+    return DriftRow(
+        file=place.file,
+        line=place.line,
+        key=place.path,
+        resource=it.logical_id or it.type,
+        property=".".join(map(str, it.path)),
+        wanted=it.wanted,
+        found=it.found,
+    )
+
+
+def _cut(text: str) -> str:
+    shown = printable(text)
+    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 1]}…"
+
+
+def _text(rows: Sequence[DriftRow]) -> str:
+    if not rows:
+        return ""
+    header, *others = table([_HEADER, *(row.cells for row in rows)])
+    return "".join(f"{line}\n" for line in (painted(header, "bold", sys.stdout), *others))
+
+
+def _json(rows: Sequence[DriftRow]) -> str:
+    return json.dumps(msgspec.to_builtins(rows), indent=1) + "\n"
+
+
+_WRITERS = {"text": _text, "json": _json}
