@@ -3,6 +3,7 @@
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateChangeSet.html
 """
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,7 @@ from uuid import uuid4
 from emulator.account import Account
 from emulator.answering import Operation, Refused, Request
 from emulator.cloudformation.deployment import deploy
+from emulator.cloudformation.imports import Identifier, refuse_import, take_over
 from emulator.cloudformation.plan import Planned, is_no_change, plan
 from emulator.cloudformation.refusals import invalid_template
 from emulator.cloudformation.stack import Stack
@@ -34,12 +36,14 @@ class ChangeSet:
     empty: bool
     tags: list[dict[str, str]]
     description: str | None
+    imports: dict[str, Identifier]
+    """What it imports, by logical id; empty for other change sets."""
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 def create_change_set(account: Account, request: Request) -> dict[str, Any]:
     name, kind = request["StackName"], request.get("ChangeSetType", "UPDATE")
-    if kind == "CREATE" and not is_there(account, name.split("/")[-1]):
+    if kind in ("CREATE", "IMPORT") and not is_there(account, name.split("/")[-1]):
         stack = new_stack(account, request)
     elif kind == "CREATE" and find(account, name).status != "REVIEW_IN_PROGRESS":
         raise invalid_template(
@@ -61,6 +65,8 @@ def _change_set(stack: Stack, request: Request) -> ChangeSet:
     if name in stack.change_sets:
         raise Refused("AlreadyExistsException", f"ChangeSet [{name}] already exists")
     template, parameters = asked_for(stack, request)
+    is_import = request.get("ChangeSetType") == "IMPORT"
+    imports = refuse_import(stack, template, request) if is_import else {}
     changes = plan(stack, template, parameters)
     return ChangeSet(
         name,
@@ -71,6 +77,7 @@ def _change_set(stack: Stack, request: Request) -> ChangeSet:
         is_no_change(stack, template, changes),
         request.get("Tags", []),
         request.get("Description"),
+        imports,
     )
 
 
@@ -97,7 +104,7 @@ def describe_change_set(account: Account, request: Request) -> dict[str, Any]:
         "CreationTime": it.created,
         "Status": "FAILED" if it.empty else "CREATE_COMPLETE",
         "ExecutionStatus": "UNAVAILABLE" if it.empty else "AVAILABLE",
-        "Changes": [{"Type": "Resource", "ResourceChange": _change(stack, change)} for change in it.changes],
+        "Changes": [{"Type": "Resource", "ResourceChange": _change(stack, change, it.imports)} for change in it.changes],
         "Parameters": [
             {"ParameterKey": name, "ParameterValue": value.given} for name, value in it.parameters.items()
         ],
@@ -106,9 +113,9 @@ def describe_change_set(account: Account, request: Request) -> dict[str, Any]:
     }
 
 
-def _change(stack: Stack, change: Planned) -> dict[str, Any]:
+def _change(stack: Stack, change: Planned, imports: Container[str]) -> dict[str, Any]:
     told: dict[str, Any] = {
-        "Action": change.action,
+        "Action": "Import" if change.logical_id in imports else change.action,
         "LogicalResourceId": change.logical_id,
         "ResourceType": change.type,
         "Scope": list(change.scope),
@@ -136,6 +143,9 @@ def execute_change_set(account: Account, request: Request) -> None:
         raise Refused("InvalidChangeSetStatus", told)
     # Executing one change set deletes all change sets of a stack.
     stack.change_sets.clear()
+    if it.imports:
+        take_over(stack, it.template, it.parameters, it.imports)
+        return
     stack.tags = it.tags
     deploy(stack, it.template, it.parameters)
 

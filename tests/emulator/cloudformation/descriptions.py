@@ -40,7 +40,7 @@ def _stack(stack: Stack) -> dict[str, Any]:
 
 
 def _resources(account: Account, request: Request) -> list[dict[str, Any]]:
-    stack = find(account, request["StackName"])
+    stack = find(account, request["StackName"]) if "StackName" in request else _owner(account, request)
     only = request.get("LogicalResourceId")
     now = datetime.now(UTC)
     return [
@@ -57,6 +57,15 @@ def _resources(account: Account, request: Request) -> list[dict[str, Any]]:
         for name, it in stack.resources.items()
         if only in (None, name)
     ]
+
+
+def _owner(account: Account, request: Request) -> Stack:
+    """The stack that a resource belongs to."""
+    wanted = request["PhysicalResourceId"]
+    for stack in account.stacks:
+        if not stack.is_gone and wanted in [it.physical_id for it in stack.resources.values()]:
+            return stack  # type: ignore[no-any-return]
+    raise invalid_template(f"Stack for {wanted} does not exist")
 
 
 def describe_stack_resource(account: Account, request: Request) -> dict[str, Any]:

@@ -19,7 +19,10 @@ from emulator.cloudformation.stack import Stack
 from emulator.cloudformation.template import Parameter, Template, parameter_values, read_template
 
 _MOST_BYTES = 1024 * 1024
-_RETRYABLE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "REVIEW_IN_PROGRESS")
+_RETRYABLE = (
+    *("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "REVIEW_IN_PROGRESS"),
+    "IMPORT_COMPLETE",
+)
 
 
 def find(account: Account, name: str) -> Stack:
