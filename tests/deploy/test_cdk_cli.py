@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 from emulator.clients import EmulatedAws
-from emulator.deploying import deploy
 from emulator.inventory import inventory
 from emulator.server import reset
 from support.cdk_cli import Project, Ran
+from support.deployed import give
 from support.resolving import merged
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "life_cycles.yaml").read_text("utf-8"))
@@ -57,28 +57,6 @@ def life(_server: str, tmp_path_factory: pytest.TempPathFactory) -> Life:
     keep("update", project.deploy())
     keep("destroy", project.cdk("destroy", "--app", "cdk.out", "--all", "--force"))
     return lived
-
-
-def give(
-    aws: EmulatedAws,
-    stack: str,
-    exported: Mapping[str, str] = {},
-    stored: Mapping[str, str] = {},
-    models: Sequence[str] = (),
-) -> None:
-    """What a spec takes from elsewhere: exports of another stack, parameters in the Parameter Store, models."""
-    for name in models:
-        image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/ranker:1"
-        aws.client("sagemaker").create_model(ModelName=name, PrimaryContainer={"Image": image})
-    for name, value in stored.items():
-        kind = "StringList" if "," in value else "String"
-        aws.client("ssm").put_parameter(Name=name, Value=value, Type=kind)
-    if exported:
-        outputs = {
-            f"O{i}": {"Value": it[1], "Export": {"Name": it[0]}} for i, it in enumerate(exported.items())
-        }
-        topic = {"Topic": {"Type": "AWS::SNS::Topic"}}
-        assert deploy(aws, stack, {"Resources": topic, "Outputs": outputs}) == "CREATE_COMPLETE"
 
 
 def changed(case: dict[str, Any]) -> Any:

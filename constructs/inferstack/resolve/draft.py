@@ -99,11 +99,19 @@ class _Draft:
         self._existing, self._where, self._tries = existing, where, tries
         self._left_out = [f"{it.name}: `{member}` of {it.type}" for it in existing for member in it.unsaid]
         self._parts: dict[SpecPath, str] = {}
-        self._models = {it.name: it for it in self._of(MODEL_TYPE)}
         [self._config] = self._of(CONFIG_TYPE)
         [self._endpoint] = self._of(ENDPOINT_TYPE)
         self._components = self._of(COMPONENT_TYPE)
         self._production = entries(self._config.properties.get("ProductionVariants"))
+        self._role = self._most_common_role()
+        own = [it for it in self._of(MODEL_TYPE) if it.properties.get("ExecutionRoleArn") == self._role]
+        # A spec has one role; a model with another one is named as it is, and stays outside.
+        self._models = {it.name: it for it in own if self._role is not None}
+        self._left_out += [
+            f"the model {it.name}, which has another role or none: the spec only names it"
+            for it in self._of(MODEL_TYPE)
+            if it.name not in self._models
+        ]
         self._shared_tags = _shared_tags(it for it in existing if it.type != SCALING_POLICY_TYPE)
 
     def _of(self, type_name: str) -> list[Existing]:
@@ -112,9 +120,8 @@ class _Draft:
     def made(self) -> Draft:
         """The data, in the order of the reference."""
         data: Data = {"kind": self._kind(), "endpoint_name": self._endpoint.name, "env": dict(self._where)}
-        role = self._role()
-        if role is not None:
-            data["execution_role"] = role
+        if self._role is not None:
+            data["execution_role"] = self._role
         data |= self._model_blocks()
         data |= self._variant_blocks()
         config = self._block(
@@ -138,19 +145,22 @@ class _Draft:
     def _kind(self) -> str:
         if self._components or not any("ModelName" in it for it in self._production):
             return "inference-components"
-        models = [it.properties for it in self._models.values()]
+        models = [it.properties for it in self._of(MODEL_TYPE)]
         if any("Containers" in it for it in models):
             return "pipeline"
         modes = [mapping(it.get("PrimaryContainer")).get("Mode") for it in models]
         return "multi-model" if "MultiModel" in modes else "single-model"
 
-    def _role(self) -> str | None:
-        """The role of most of them; the comparison shows any other."""
+    def _most_common_role(self) -> str | None:
+        """The role of the configuration, else of most models."""
         roles = Counter(
             it.properties["ExecutionRoleArn"]
-            for it in (self._config, *self._models.values())
+            for it in (self._config, *self._of(MODEL_TYPE))
             if "ExecutionRoleArn" in it.properties
         )
+        # Components run under that of the configuration, whatever models have.
+        if "ExecutionRoleArn" in self._config.properties:
+            return str(self._config.properties["ExecutionRoleArn"])
         return roles.most_common(1)[0][0] if roles else None
 
     @property
