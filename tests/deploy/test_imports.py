@@ -11,12 +11,14 @@ from emulator.clients import EmulatedAws
 from emulator.inventory import inventory
 from support.deployed import give, left_alone
 
-from inferstack.cli import main
 from inferstack.check.load import load_spec
+from inferstack.cli import main
 from inferstack.resolve.template import template_of
 
 ROOT = Path(__file__).parents[2]
-FILES = {it.stem: it for folder in ("tests/shapes", "model_specs") for it in sorted((ROOT / folder).glob("*.yaml"))}
+FILES = {
+    it.stem: it for folder in ("tests/shapes", "model_specs") for it in sorted((ROOT / folder).glob("*.yaml"))
+}
 GIVEN: dict[str, dict[str, Any]] = {
     "elsewhere": {
         "exported": {
@@ -36,7 +38,10 @@ GIVEN: dict[str, dict[str, Any]] = {
         },
         "roles": ["web-backend"],
     },
-    "existing-models": {"stored": {"/models/ranker": "ranker-1"}, "models": ["ranker-1", "ranker-2026-11-20"]},
+    "existing-models": {
+        "stored": {"/models/ranker": "ranker-1"},
+        "models": ["ranker-1", "ranker-2026-11-20"],
+    },
 }
 LEFT_OUT = {
     "asynchronous-made": ["the composite alarm dubbing-sick"],
@@ -57,7 +62,11 @@ def _descriptions_are_read_once() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_it_is_imported_and_the_next_deployment_changes_nothing(
-    aws: EmulatedAws, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    aws: EmulatedAws,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(ROOT)
     loaded = load_spec(FILES[name], region=aws.region)

@@ -77,7 +77,9 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Answers
             composites=tuple(composites),
             tags={
                 arn: {key: value for key, value in found.items() if not key.startswith(_OF_AWS)}
-                for arn, found in (of_targets | {it: _as_mapping(found) for it, found in tags.items()}).items()
+                for arn, found in (
+                    of_targets | {it: _as_mapping(found) for it, found in tags.items()}
+                ).items()
             },
         )
 
@@ -108,7 +110,9 @@ def existing_stack(connection: Connection, region: str, name: str) -> ExistingSt
                 return None
             raise
         found = _pages(client, "list_stack_resources", "StackResourceSummaries", StackName=name)
-        ids = {it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it}
+        ids = {
+            it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it
+        }
     parameters = {
         it["ParameterKey"]: it.get("ResolvedValue", it.get("ParameterValue", ""))
         for it in stack.get("Parameters", ())
@@ -200,8 +204,12 @@ def _alarms(
         if not is_tracking_alarm(it)
         and (not names.isdisjoint(_dimensions(it)) or not policies.isdisjoint(it.get("AlarmActions", ())))
     ]
-    quoted = [mark for it in found for mark in (f'("{it["AlarmName"]}")', f"({it['AlarmName']})", it["AlarmArn"])]
-    on_them = [it["AlarmName"] for it in composites if any(mark in it.get("AlarmRule", "") for mark in quoted)]
+    quoted = [
+        mark for it in found for mark in (f'("{it["AlarmName"]}")', f"({it['AlarmName']})", it["AlarmArn"])
+    ]
+    on_them = [
+        it["AlarmName"] for it in composites if any(mark in it.get("AlarmRule", "") for mark in quoted)
+    ]
     return found, on_them
 
 

@@ -76,8 +76,14 @@ class Stacks:
         kind = "IMPORT" if imported else "UPDATE"
         body = json.dumps(template, separators=(",", ":"))
         if len(body.encode()) > _MOST_BYTES:
-            fix = "deploy the spec as usual, which uploads the template" if not imported else "split the endpoint in two"
-            raise AccountError(f"the template has {len(body.encode()):,} bytes, and a request holds {_MOST_BYTES:,}; {fix}")
+            fix = (
+                "deploy the spec as usual, which uploads the template"
+                if not imported
+                else "split the endpoint in two"
+            )
+            raise AccountError(
+                f"the template has {len(body.encode()):,} bytes, and a request holds {_MOST_BYTES:,}; {fix}"
+            )
         resources = {"ResourcesToImport": [*imported]} if imported else {}
         with explained(f"the change set of {stack} cannot be made", rights=_RIGHTS):
             arn = self._client.create_change_set(
@@ -127,4 +133,6 @@ class Stacks:
             except WaiterError as error:
                 [found] = self._client.describe_stacks(StackName=stack)["Stacks"]
                 reason = found.get("StackStatusReason", str(error))
-                raise AccountError(f"the {what} of {stack} ends as {found['StackStatus']}: {reason}") from None
+                raise AccountError(
+                    f"the {what} of {stack} ends as {found['StackStatus']}: {reason}"
+                ) from None

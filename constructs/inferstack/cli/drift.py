@@ -20,7 +20,7 @@ from inferstack.problems import printable
 from inferstack.resolve.imported import template
 from inferstack.resolve.template import resolve_resources
 from inferstack.review.deploying import place_in
-from inferstack.updates.drift import NOTHING, Comparison, Drift, compared
+from inferstack.updates.drift import Comparison, Drift, compared
 from inferstack.updates.update import spec_path, written_part
 
 _HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
@@ -55,8 +55,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare an endpoint that runs with its spec: what the spec wants, and what is found instead. Counts that
-    scaling changes are no drift. Nothing is changed in AWS.
+    """Compare an endpoint that runs with its spec: what the spec wants, and what is found instead. Counts
+    that scaling changes are no drift. Nothing is changed in AWS.
     """
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     try:
@@ -76,7 +76,9 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
     spec = loaded.spec
     connection = connect(spec.region)
     if spec.account not in (None, connection.account):
-        message = f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        message = (
+            f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        )
         raise Refusal(f"{message}; use credentials for {spec.account}")
     if connection.region is None:
         raise Refusal("no region is known; add --region")

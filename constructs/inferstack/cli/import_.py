@@ -41,11 +41,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the spec of an endpoint that exists; nothing is changed in AWS. What the spec cannot say is listed,
-    in comments at its top and on standard error.
-
-    With --change-set, make a stack of the spec: the first deployment imports the endpoint as it is, the second
-    adds what else the spec has. Each is shown and asked for first.
+    """Write the spec of an endpoint that exists; nothing is changed in AWS. What the spec cannot say is
+    listed, in comments at its top and on standard error. With --change-set, make a stack of the spec: the
+    first deployment imports the endpoint as it is, the second adds what else the spec has. Each is shown and
+    asked for first.
     """
     if options.change_set is None and (options.stage is not None or options.yes):
         options.wrong_usage("--stage and --yes are for --change-set")
@@ -79,10 +78,9 @@ def _write(options: argparse.Namespace) -> int:
             file.write(text.encode())
     for it in remarks:
         tell(f"{options.spec}: {it}")
-    is_same = imported.comparison is not None and not imported.comparison.drift
-    found = "resolves to what is there" if is_same else "does not resolve to what is there"
+    found = "resolves to what is there" if imported.resolves_to_it else "does not resolve to what is there"
     tell(f"{options.spec}: {found}; {counted(len(imported.left_out), 'thing')} left out")
-    return int(not is_same)
+    return int(not imported.resolves_to_it)
 
 
 def _remarks(imported: Imported) -> Iterator[str]:
@@ -110,20 +108,26 @@ def _take_over(options: argparse.Namespace) -> int:
     spec = loaded.spec
     connection, region, answers = _existing(spec.region, options.name)
     if spec.account not in (None, connection.account):
-        message = f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        message = (
+            f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
+        )
         raise Refusal(f"{message}; use credentials for {spec.account}")
     if spec.region is None:
         loaded = load_spec(options.change_set, stage=options.stage, region=region)
     if connection.filled(spec.endpoint_name) != options.name:
-        raise Refusal(f"{options.change_set}: the spec is of the endpoint {spec.endpoint_name}, not {options.name}")
+        raise Refusal(
+            f"{options.change_set}: the spec is of the endpoint {spec.endpoint_name}, not {options.name}"
+        )
     stacks, stack, whole = Stacks(connection, region), stack_name(spec.endpoint_name), template_of(loaded)
     if whole.keys() & {"Parameters", "Mappings"}:
-        raise Refusal(f"{options.change_set}: an import takes no stack parameters; write their values into the spec")
+        raise Refusal(
+            f"{options.change_set}: an import takes no stack parameters; write their values into the spec"
+        )
     owner = stacks.owner(answers.endpoint["EndpointArn"])
     if owner not in (None, stack):
         raise Refusal(
-            f"the endpoint {options.name} belongs to the stack {owner}; retain it there (DeletionPolicy: Retain), "
-            "remove it from that stack, and import it then"
+            f"the endpoint {options.name} belongs to the stack {owner}; retain it there (DeletionPolicy: "
+            "Retain), remove it from that stack, and import it then"
         )
     if owner is None:
         try:
@@ -138,7 +142,9 @@ def _take_over(options: argparse.Namespace) -> int:
         if second.replaced:
             _show(second)
             stacks.discard(second)
-            raise Refusal(f"the deployment of the spec would replace {', '.join(second.replaced)}: nothing is deployed")
+            raise Refusal(
+                f"the deployment of the spec would replace {', '.join(second.replaced)}: nothing is deployed"
+            )
         if not _agreed(stacks, second, options):
             return 1
         again = stacks.prepare(stack, whole)

@@ -1,4 +1,4 @@
-"""An endpoint that exists: AWS's answers to describe operations, as resources with CloudFormation's properties.
+"""An endpoint that exists: AWS's answers, as resources with CloudFormation's properties.
 
 Most members of an answer have the name of the property that they were made from. Where they do not, this
 module knows it: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeInferenceComponent.html
@@ -153,7 +153,9 @@ def _policy(answer: Answer) -> Existing:
     arn, dimension = answer["PolicyARN"], answer["ScalableDimension"]
     unsaid: list[str] = []
     kept = _properties(SCALING_POLICY_TYPE, "", answer, unsaid)
-    own = {key: value for key, value in kept.items() if key.startswith("Policy") or key.endswith("Configuration")}
+    own = {
+        key: value for key, value in kept.items() if key.startswith("Policy") or key.endswith("Configuration")
+    }
     return Existing(
         type=SCALING_POLICY_TYPE,
         key=arn,
@@ -166,7 +168,9 @@ def _policy(answer: Answer) -> Existing:
 
 def _alarm(answers: Answers, answer: Answer) -> Existing:
     name = answer["AlarmName"]
-    found = _made(answers, ALARM_TYPE, name, name, {"AlarmName": name}, answer)
+    # CloudWatch's default, which it does not show.
+    whole = {"TreatMissingData": "missing", **answer}
+    found = _made(answers, ALARM_TYPE, name, name, {"AlarmName": name}, whole)
     return msgspec.structs.replace(found, properties={"AlarmName": name, **found.properties})
 
 

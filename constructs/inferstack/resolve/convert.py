@@ -41,7 +41,7 @@ def plain(value: object) -> Value:
 
 @cache
 def property_names(block: type[Block]) -> Mapping[str, str]:
-    """CloudFormation's names of a block's fields, and of those that it has no field for; tags are left out."""
+    """CloudFormation's names by key, also for keys that the block has no field for; not of tags."""
     names: dict[str, str] = {}
     for shape in reversed(block.shapes):
         names |= {key: property_.name for key, property_ in cloudformation.shape(*shape.split(".")).items()}

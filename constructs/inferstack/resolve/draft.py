@@ -95,7 +95,9 @@ class Importing:
 class _Draft:
     """Makes one draft."""
 
-    def __init__(self, existing: Sequence[Existing], where: Mapping[str, str], tries: Mapping[str, int]) -> None:
+    def __init__(
+        self, existing: Sequence[Existing], where: Mapping[str, str], tries: Mapping[str, int]
+    ) -> None:
         self._existing, self._where, self._tries = existing, where, tries
         self._left_out = [f"{it.name}: `{member}` of {it.type}" for it in existing for member in it.unsaid]
         self._parts: dict[SpecPath, str] = {}
@@ -138,7 +140,9 @@ class _Draft:
         data["dashboard"] = False
         if self._shared_tags:
             data["tags"] = dict(self._shared_tags)
-        return Draft(_without_own_alarms(data, self._left_out), tuple(dict.fromkeys(self._left_out)), self._parts)
+        return Draft(
+            _without_own_alarms(data, self._left_out), tuple(dict.fromkeys(self._left_out)), self._parts
+        )
 
     # ------------------------------------------------------------ what the endpoint hosts
 
@@ -237,14 +241,14 @@ class _Draft:
             own.add("RoleARN")
         made = self._block(Autoscaling, target, but=own)
         path = (*at, "autoscaling")
-        ours = [
-            it
-            for it in self._of(SCALING_POLICY_TYPE)
-            if it.properties["ScalingTargetId"] == target.key
+        ours = [it for it in self._of(SCALING_POLICY_TYPE) if it.properties["ScalingTargetId"] == target.key]
+        tracking = [
+            self._tracking(it) for it in ours if it.properties["PolicyType"] == "TargetTrackingScaling"
         ]
-        tracking = [self._tracking(it) for it in ours if it.properties["PolicyType"] == "TargetTrackingScaling"]
         steps = [self._step(it) for it in ours if it.properties["PolicyType"] == "StepScaling"]
-        others = [it for it in ours if it.properties["PolicyType"] not in ("TargetTrackingScaling", "StepScaling")]
+        others = [
+            it for it in ours if it.properties["PolicyType"] not in ("TargetTrackingScaling", "StepScaling")
+        ]
         self._left_out += [f"the policy {it.name}: {it.properties['PolicyType']}" for it in others]
         for key, parts in (("policies", tracking), ("step_policies", steps)):
             written = [*self._written(parts, (*path, key))]
@@ -272,28 +276,31 @@ class _Draft:
         said = self._said(ScalingPolicy, config, title)
         custom = mapping(config.get("CustomizedMetricSpecification"))
         metric = predefined if predefined is not None else custom.get("MetricName")
-        short = {"metric": metric, **{k: it for k, it in said.items() if k != "customized_metric_specification"}}
+        short = {
+            "metric": metric,
+            **{k: it for k, it in said.items() if k != "customized_metric_specification"},
+        }
         named = {} if name == metric else {"policy_name": name}
         forms = [{**short, **named}] if metric is not None else []
         return Part(title, policy.type, (*forms, *([] if predefined else [{**said, "policy_name": name}])))
 
     def _step(self, policy: Existing) -> Part:
         title = f"the policy {policy.name}"
-        alarms = [it for it in self._of(ALARM_TYPE) if policy.key in entries(it.properties.get("AlarmActions"))]
+        alarms = [
+            it for it in self._of(ALARM_TYPE) if policy.key in entries(it.properties.get("AlarmActions"))
+        ]
         resource = str(policy.properties["ScalingTargetId"]).partition("|")[0].rpartition("/")[2]
         # One policy may have alarms on adapters, too.
         own = [it for it in alarms if resource in _dimensions(it.properties).values()] or alarms
         if not own:
             return Part(f"{title}, which has no alarm", policy.type, ())
-        config = self._said(
-            StepPolicy, policy.properties["StepScalingPolicyConfiguration"], title
-        )
+        config = self._said(StepPolicy, policy.properties["StepScalingPolicyConfiguration"], title)
         watched = self._watching(StepPolicy, own[0], but={"AlarmName", "AlarmDescription", "ActionsEnabled"})
         actions = {key: [it for it in value if it != policy.key] for key, value in _actions(own[0]).items()}
         rest = {key: it for key, it in actions.items() if it}
         forms = []
         for unit, form in watched:
-            steps = [_with_unit(it, unit) for it in config["step_adjustments"]]
+            steps = [_with_unit(it, unit) for it in config.get("step_adjustments", ())]
             named = {"policy_name": policy.properties["PolicyName"]}
             forms.append({**named, **form, **config, "step_adjustments": steps, **rest})
         return Part(title, policy.type, tuple(forms))
@@ -326,10 +333,12 @@ class _Draft:
             if said.get(name) == default.value:
                 del said[name]
         metric = _metric_of(properties)
-        if metric is not None:
+        if metric is not None and "threshold" in said:
             counted = as_counted(metric, said.get("statistic"))
             unit = counted.unit if is_time(counted) else None
-            short = {k: it for k, it in said.items() if k not in ("namespace", "metric_name", "dimensions", "unit")}
+            short = {
+                k: it for k, it in said.items() if k not in ("namespace", "metric_name", "dimensions", "unit")
+            }
             if unit is not None:
                 short["threshold"] = _time(short["threshold"], unit)
             where = _dimensions(properties)
@@ -355,7 +364,9 @@ class _Draft:
         return {key: value for key, value in _tags(it).items() if self._shared_tags.get(key) != value}
 
     def _leave_out_tags(self, it: Existing) -> None:
-        self._left_out += [f"the tag `{key}: {value}` of {it.name}" for key, value in self._own_tags(it).items()]
+        self._left_out += [
+            f"the tag `{key}: {value}` of {it.name}" for key, value in self._own_tags(it).items()
+        ]
 
     def _said(self, block: type[Block], properties: Properties, of: str) -> Data:
         """The properties as keys of a block; what it has no key for is listed."""
@@ -417,8 +428,8 @@ def _tags(it: Existing) -> dict[str, str]:
 
 
 def _shared_tags(existing: Iterable[Existing]) -> dict[str, str]:
-    """The tags of the spec: those that all resources have, with the value of those that have none of their own
-    in a spec.
+    """The tags of the spec: those that all resources have. Their values are those of targets and alarms,
+    which can have no others.
     """
     every = [*existing]
     bare = [_tags(it) for it in every if it.type in (TARGET_TYPE, ALARM_TYPE)]

@@ -14,7 +14,7 @@ from inferstack.resolve.template import resolve_resources, template_of
 from inferstack.updates.drift import Comparison, Drift, Template, compared
 
 _GENERATED = {("AlarmDescription",)}
-"""Texts that a spec need not say: they do not make another form better."""
+"""Texts for readers that an alarm gets where nobody has written one."""
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -27,6 +27,11 @@ class Imported(msgspec.Struct, frozen=True):
     """Errors of the spec: what exists is not what a spec may be."""
     comparison: Comparison | None
     """What its template differs in; None for a spec with errors."""
+
+    @property
+    def resolves_to_it(self) -> bool:
+        """Whether the spec resolves to what is there, but for texts that nobody had written."""
+        return self.comparison is not None and all(it.path in _GENERATED for it in self.comparison.drift)
 
 
 def spec_of(answers: Answers, pseudo_parameters: Mapping[str, str]) -> Imported:

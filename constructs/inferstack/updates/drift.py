@@ -226,7 +226,11 @@ def _policies(
         target = matched.get(str(mapping(properties.get("ScalingTargetId")).get("Ref")))
         for it in existing:
             same = target is not None and it.properties.get("ScalingTargetId") == target.key
-            if it.type == SCALING_POLICY_TYPE and same and it.properties["PolicyName"] == properties["PolicyName"]:
+            if (
+                it.type == SCALING_POLICY_TYPE
+                and same
+                and it.properties["PolicyName"] == properties["PolicyName"]
+            ):
                 yield logical_id, it
 
 
@@ -289,7 +293,9 @@ def _differences(wanted: Any, found: Any, path: PropertyPath) -> Iterator[tuple[
             for index, (left, right) in enumerate(_aligned(wanted, found, _NAMES_IN_LISTS.get(key))):
                 if left is not None or key != "Tags":
                     yield from _differences(left, right, (*path, index))
-        case list(), list() if UNKNOWN not in wanted and sorted(map(as_text, wanted)) == sorted(map(as_text, found)):
+        case list(), list() if UNKNOWN not in wanted and sorted(map(as_text, wanted)) == sorted(
+            map(as_text, found)
+        ):
             return
         case _ if wanted is UNKNOWN or (isinstance(wanted, list) and UNKNOWN in wanted):
             yield path, UNKNOWN, found
@@ -356,7 +362,9 @@ def _counts(
         variants = evaluated(properties_of(resource), known)["ProductionVariants"]
         for index, variant in enumerate(variants):
             fleet = answers.fleets.get(variant["VariantName"], {})
-            is_scaled = f"endpoint/{answers.endpoint['EndpointName']}/variant/{variant['VariantName']}" in scaled
+            is_scaled = (
+                f"endpoint/{answers.endpoint['EndpointName']}/variant/{variant['VariantName']}" in scaled
+            )
             managed = mapping(variant.get("ManagedInstanceScaling")).get("Status", "DISABLED") != "DISABLED"
             for key, now in _COUNTED.items():
                 start, there = variant.get(key), fleet.get(now)

@@ -1,4 +1,4 @@
-"""How a stack takes over an endpoint that exists: the template of its first deployment, and what that imports.
+"""How a stack takes an endpoint over: the template of its first deployment, and what that imports.
 
 An import only takes resources as they are, each with a DeletionPolicy: the first template has nothing else.
 The second one is that of the spec.
@@ -50,16 +50,22 @@ def import_plan(template: Mapping[str, Any], comparison: Comparison) -> ImportPl
     }
     if fixed:
         how = "make the spec say what is there: `inferstack drift` shows it"
-        raise UnfitForImportError(f"the next deployment would replace resources: {', '.join(sorted(fixed))} differ; {how}")
+        raise UnfitForImportError(
+            f"the next deployment would replace resources: {', '.join(sorted(fixed))} differ; {how}"
+        )
     resources = {
-        logical_id: _as_it_is(template["Resources"][logical_id], there, changed.get(logical_id, set()), matched)
+        logical_id: _as_it_is(
+            template["Resources"][logical_id], there, changed.get(logical_id, set()), matched
+        )
         for logical_id, there in matched.items()
     }
     for logical_id, resource in resources.items():
         beyond = references(properties_of(resource)).keys() - matched.keys()
         if beyond := {it for it in beyond if not it.startswith("AWS::")}:
-            how = "the spec must name what exists: a role by `execution_role: ARN`, buckets and topics by their paths and ARNs"
-            raise UnfitForImportError(f"{logical_id} refers to {', '.join(sorted(beyond))}, which the stack would make; {how}")
+            how = "name what exists: `execution_role: ARN`, and paths and ARNs of buckets and topics"
+            raise UnfitForImportError(
+                f"{logical_id} refers to {', '.join(sorted(beyond))}, which the stack would make; {how}"
+            )
     first = {key: template[key] for key in ("AWSTemplateFormatVersion", "Description")}
     listed = tuple(
         {

@@ -181,7 +181,7 @@ def bracketed(path: SpecPath) -> str:
 def spec_path(
     variants: Mapping[str, SpecPath], type_name: str, source: SpecPath, path: PropertyPath
 ) -> SpecPath:
-    """Where a spec has a property of a resource, given by its type and the part that the resource comes from."""
+    """Where a spec has a property of a resource of a type that comes from a part of the spec."""
     match type_name, path:
         case types.MODEL_TYPE | types.CONFIG_TYPE, ("ExecutionRoleArn", *_):
             return ("execution_role",)

@@ -104,7 +104,10 @@ def describe_change_set(account: Account, request: Request) -> dict[str, Any]:
         "CreationTime": it.created,
         "Status": "FAILED" if it.empty else "CREATE_COMPLETE",
         "ExecutionStatus": "UNAVAILABLE" if it.empty else "AVAILABLE",
-        "Changes": [{"Type": "Resource", "ResourceChange": _change(stack, change, it.imports)} for change in it.changes],
+        "Changes": [
+            {"Type": "Resource", "ResourceChange": _change(stack, change, it.imports)}
+            for change in it.changes
+        ],
         "Parameters": [
             {"ParameterKey": name, "ParameterValue": value.given} for name, value in it.parameters.items()
         ],

@@ -24,7 +24,9 @@ _NOT_IN_AN_IMPORT = {"RoleARN": "RoleArn", "Tags": "Tags"}
 def refuse_import(stack: Stack, template: Template, request: Request) -> dict[str, Identifier]:
     """Refuses what an import cannot do; else the identifiers of what it imports, by logical id."""
     if wrong := [name for key, name in _NOT_IN_AN_IMPORT.items() if request.get(key)]:
-        raise invalid_template(f"As part of the import operation, you cannot modify or add [{', '.join(wrong)}]")
+        raise invalid_template(
+            f"As part of the import operation, you cannot modify or add [{', '.join(wrong)}]"
+        )
     if template.part("Outputs") != stack.template.part("Outputs"):
         raise invalid_template("As part of the import operation, you cannot modify or add [Outputs]")
     given = {it["LogicalResourceId"]: it for it in request.get("ResourcesToImport", ())}
