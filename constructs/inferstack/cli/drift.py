@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,7 +19,7 @@ from inferstack.cli.terminal import Refusal, painted, table, tell
 from inferstack.facts.walk import variants
 from inferstack.problems import printable
 from inferstack.resolve.imported import template
-from inferstack.resolve.template import resolve_resources
+from inferstack.resolve.template import resolve_resources, template_of
 from inferstack.review.deploying import place_in
 from inferstack.updates.drift import Comparison, Drift, compared
 from inferstack.updates.update import spec_path, written_part
@@ -34,14 +35,15 @@ class DriftRow(msgspec.Struct, frozen=True):
     line: int
     key: str
     resource: str
-    property: str
+    in_template: str
+    """The property in the template; empty for a resource as a whole."""
     wanted: str
     found: str
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The row of the table."""
-        what = ".".join(filter(None, (self.resource, self.property)))
+        what = ".".join(filter(None, (self.resource, self.in_template)))
         return f"{self.file}:{self.line}", self.key or what, _cut(self.wanted), _cut(self.found)
 
 
@@ -87,11 +89,13 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
     name = connection.filled(spec.endpoint_name)
     answers = existing_endpoint(connection, connection.region, name)
     stack = existing_stack(connection, connection.region, stack_name(spec.endpoint_name))
-    parameters = dict(connection.pseudo_parameters)
+    parameters: dict[str, Any] = dict(connection.pseudo_parameters)
     if stack is None:
         tell(f"{options.spec}: there is no stack {stack_name(spec.endpoint_name)}")
         return loaded, compared(template(loaded, parameters), answers)
-    return loaded, compared(template(loaded, parameters | stack.parameters, stack.ids), answers)
+    lists = {it for it, one in template_of(loaded).get("Parameters", {}).items() if "List" in one["Type"]}
+    parameters |= {it: text.split(",") if it in lists else text for it, text in stack.parameters.items()}
+    return loaded, compared(template(loaded, parameters, stack.ids), answers)
 
 
 def _rows(loaded: LoadedSpec, comparison: Comparison) -> list[DriftRow]:
@@ -112,7 +116,7 @@ def _row(loaded: LoadedSpec, it: Drift, path: tuple[str | int, ...]) -> DriftRow
         line=place.line,
         key=place.path,
         resource=it.logical_id or it.type,
-        property=".".join(map(str, it.path)),
+        in_template=".".join(map(str, it.path)),
         wanted=it.wanted,
         found=it.found,
     )

@@ -371,7 +371,8 @@ class _Draft:
     def _said(self, block: type[Block], properties: Properties, of: str) -> Data:
         """The properties as keys of a block; what it has no key for is listed."""
         keys = {name: key for key, name in property_names(block).items() if key in block.__struct_fields__}
-        nested, made = _nested(block), {}
+        nested = _nested(block)
+        made: Data = {}
         for name, value in properties.items():
             key = keys.get(name)
             if _is_as_left_out(name, value):

@@ -142,6 +142,7 @@ def _matched(
     pseudo = Known(template.parameters, {})
     matched: dict[str, Existing] = {}
     unknown: dict[str, str] = {}
+    found: Existing | None
     for logical_id, resource in wanted.items():
         type_name, properties = type_of(resource), evaluated(properties_of(resource), pseudo)
         match type_name:
@@ -369,7 +370,7 @@ def _counts(
             for key, now in _COUNTED.items():
                 start, there = variant.get(key), fleet.get(now)
                 counts_itself = key == "InitialInstanceCount" and (is_scaled or managed)
-                if None in (start, there) or start is UNKNOWN or counts_itself:
+                if start is None or there is None or start is UNKNOWN or counts_itself:
                     continue
                 if float(start) != float(there):
                     path = ("ProductionVariants", index, key)
