@@ -9,6 +9,8 @@ from urllib.request import Request, urlopen
 import boto3
 import pytest
 from botocore.loaders import JSONFileLoader
+from emulator.clients import EmulatedAws
+from emulator.server import reset, running
 from moto.server import ThreadedMotoServer
 from support.locking import ONE, lay_out_spec
 from support.program import Command
@@ -83,3 +85,23 @@ def package(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Co
     monkeypatch.chdir(tmp_path)
     lay_out_spec(Path(), ONE)
     return lambda *arguments: main(["package", "a.yaml", "--upload", *arguments])
+
+
+@pytest.fixture(scope="session")
+def emulator_address() -> Iterator[str]:
+    """The address of the emulated AWS."""
+    with running() as url:
+        yield url
+
+
+@pytest.fixture
+def aws(emulator_address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> EmulatedAws:
+    """The emulated account, empty; the credentials in the environment are for it."""
+    reset()
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    found = EmulatedAws(emulator_address)
+    files = {"AWS_CONFIG_FILE": "no-config", "AWS_SHARED_CREDENTIALS_FILE": "no-credentials"}
+    for name, value in {**found.environment(), **{it: str(tmp_path / files[it]) for it in files}}.items():
+        monkeypatch.setenv(name, value)
+    return found

@@ -1,11 +1,11 @@
 """What AWS says about an endpoint that exists, and about all that belongs to it. Nothing is changed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from inferstack.account.connection import Connection, error_code, explained
+from inferstack.account.connection import AccountError, Connection, error_code, explained
 from inferstack.endpoint.of_answers import Answer, Answers, is_tracking_alarm
 
 _RIGHTS = (
@@ -32,7 +32,10 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Answers
     """
     with explained(f"the endpoint {name} cannot be read", rights=_RIGHTS):
         client = connection.sagemaker(region)
-        endpoint = client.describe_endpoint(EndpointName=name)
+        endpoint = _described(client.describe_endpoint, EndpointName=name)
+        if endpoint is None:
+            where = f"{region} of the account {connection.account}"
+            raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
         config = client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
         components = [
             client.describe_inference_component(InferenceComponentName=it["InferenceComponentName"])
@@ -150,14 +153,20 @@ def _model_names(config: Answer, components: Sequence[Answer]) -> Iterator[str]:
 
 def _models(client: Any, names: Iterable[str]) -> Iterator[Answer]:
     """The models that still exist: an endpoint goes on without those that it was made from."""
+    found = (_described(client.describe_model, ModelName=name) for name in names)
+    return (it for it in found if it is not None)
+
+
+def _described(operation: Callable[..., Answer], **request: str) -> Answer | None:
+    """What SageMaker says of something; None where there is no such thing."""
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
-    for name in names:
-        try:
-            yield client.describe_model(ModelName=name)
-        except ClientError as error:
-            if error_code(error) != "ValidationException" or _NOT_FOUND not in str(error):
-                raise
+    try:
+        return operation(**request)
+    except ClientError as error:
+        if error_code(error) != "ValidationException" or _NOT_FOUND not in str(error):
+            raise
+        return None
 
 
 # ---------------------------------------------------------------- scaling and alarms

@@ -1,11 +1,9 @@
 """An emulated SageMaker, and the command that runs jobs there."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from emulator.clients import EmulatedAws
-from emulator.server import reset, running
 from support.jobs import COMPONENTS, LOAD, SPEC, deploy, write
 from support.program import Command
 from support.s3 import Faults, install
@@ -13,24 +11,11 @@ from support.s3 import Faults, install
 from inferstack.cli import main
 
 
-@pytest.fixture(scope="session")
-def emulator_address() -> Iterator[str]:
-    with running() as url:
-        yield url
-
-
 @pytest.fixture
-def aws(emulator_address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> EmulatedAws:
-    """The emulated account, with the endpoint of the spec and a bucket for results."""
-    reset()
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"):
-        monkeypatch.delenv(name, raising=False)
-    found = EmulatedAws(emulator_address)
-    files = {"AWS_CONFIG_FILE": "no-config", "AWS_SHARED_CREDENTIALS_FILE": "no-credentials"}
-    for name, value in {**found.environment(), **{it: str(tmp_path / files[it]) for it in files}}.items():
-        monkeypatch.setenv(name, value)
-    found.client("s3").create_bucket(Bucket="acme-results")
-    return found
+def aws(aws: EmulatedAws) -> EmulatedAws:
+    """The emulated account, with a bucket for results."""
+    aws.client("s3").create_bucket(Bucket="acme-results")
+    return aws
 
 
 @pytest.fixture
