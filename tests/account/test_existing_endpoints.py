@@ -8,8 +8,8 @@ from emulator.clients import EmulatedAws
 from emulator.deploying import deploy, is_there
 from support.deployed import left_alone
 
-from inferstack.cli import main
 from inferstack.check.load import load_spec
+from inferstack.cli import main
 from inferstack.resolve.template import template_of
 
 Read = pytest.CaptureFixture[str]
@@ -73,7 +73,9 @@ def test_drift_shows_the_line_of_the_spec(aws: EmulatedAws, capsys: Read) -> Non
 
 
 @pytest.mark.parametrize("command", [["drift", "churn.yaml"], ["import", "churn", "--spec", "new.yaml"]])
-def test_without_the_endpoint_nothing_is_said_to_be_right(aws: EmulatedAws, capsys: Read, command: list[str]) -> None:
+def test_without_the_endpoint_nothing_is_said_to_be_right(
+    aws: EmulatedAws, capsys: Read, command: list[str]
+) -> None:
     assert main(command) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -81,12 +83,19 @@ def test_without_the_endpoint_nothing_is_said_to_be_right(aws: EmulatedAws, caps
     assert not Path("new.yaml").exists()
 
 
-@pytest.mark.parametrize("command", [["drift", "churn.yaml"], ["import", "churn", "--change-set", "churn.yaml"]])
-def test_credentials_for_another_account_are_refused(aws: EmulatedAws, capsys: Read, command: list[str]) -> None:
+@pytest.mark.parametrize(
+    "command", [["drift", "churn.yaml"], ["import", "churn", "--change-set", "churn.yaml"]]
+)
+def test_credentials_for_another_account_are_refused(
+    aws: EmulatedAws, capsys: Read, command: list[str]
+) -> None:
     without_stack(aws)
     Path("churn.yaml").write_text(SPEC.replace("{region", '{account: "111122223333", region'))
     assert main(command) == 1
-    assert "the spec is for the account 111122223333, but the credentials are for 123456789012" in capsys.readouterr().err
+    assert (
+        "the spec is for the account 111122223333, but the credentials are for 123456789012"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_file_is_never_overwritten(aws: EmulatedAws, capsys: Read) -> None:

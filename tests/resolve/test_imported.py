@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.answers import ARN, ROLE, WHERE, alarm, answers, by_hand, model, policy
+from support.existing_answers import ARN, ROLE, WHERE, alarm, answers, by_hand, model, policy
 
 from inferstack.resolve.imported import spec_of
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.answers import IMAGE, WHERE, answers, by_hand, policy, target
+from support.existing_answers import IMAGE, WHERE, answers, by_hand, policy, target
 
 from inferstack.check.load import parse_spec
 from inferstack.resolve.imported import spec_of, template

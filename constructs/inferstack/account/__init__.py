@@ -12,6 +12,8 @@ whether a deployment can work.
     endpoint_load.py  runs of load on an endpoint, and what they have taken
     registry.py       the versions of model packages, and whether they are approved
     preflight         whether a deployment can work in the account
+    existing.py       an endpoint that exists, and its stack: all that AWS says about them
+    importing.py      change sets with which a stack takes an endpoint over
     price_list.py     what instances cost, from a public file: the only one that needs no boto3
 
 boto3 comes with the extra ``aws``, and is only imported when AWS is really called.

@@ -13,8 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from inferstack.catalog import metrics
-from inferstack.catalog.metrics import COMPONENT_NAME, DIMENSION_NAMES, ENDPOINT_NAME, VARIANT_NAME, Metric
+from inferstack.catalog.metrics import COMPONENT_NAME, VARIANT_NAME
 from inferstack.catalog.resource_types import (
     ALARM_TYPE,
     COMPONENT_TYPE,
@@ -26,10 +25,10 @@ from inferstack.catalog.resource_types import (
 )
 from inferstack.endpoint.deployed import Properties, entries, mapping
 from inferstack.endpoint.of_answers import Existing
-from inferstack.facts.quantity import MICROSECONDS_OF, as_counted, is_time
+from inferstack.facts.quantity import as_counted, is_time
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
-from inferstack.format.base import Block, Number
+from inferstack.format.base import Block
 from inferstack.format.defaults import FIELD_DEFAULTS
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
@@ -37,6 +36,15 @@ from inferstack.format.model import NamedModel, PipelineContainer
 from inferstack.format.variant import DEFAULT_VARIANT, Variant
 from inferstack.problems import SpecPath
 from inferstack.resolve.convert import property_names
+from inferstack.resolve.draft_alarms import (
+    ACTIONS,
+    actions_of,
+    dimensions_of,
+    published_by_sagemaker,
+    time_of,
+    with_rollback_alarms,
+    with_unit,
+)
 
 Data = dict[str, Any]
 _LINKED_ROLE = "AWSServiceRoleForApplicationAutoScaling"
@@ -50,11 +58,6 @@ _AS_LEFT_OUT: Mapping[str, Any] = {
     "ScheduledScalingSuspended": False,
 }
 """What AWS shows where a request left a property out."""
-_ACTIONS = {
-    "AlarmActions": "actions",
-    "OKActions": "ok_actions",
-    "InsufficientDataActions": "insufficient_data_actions",
-}
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -141,7 +144,7 @@ class _Draft:
         if self._shared_tags:
             data["tags"] = dict(self._shared_tags)
         return Draft(
-            _without_own_alarms(data, self._left_out), tuple(dict.fromkeys(self._left_out)), self._parts
+            with_rollback_alarms(data, self._left_out), tuple(dict.fromkeys(self._left_out)), self._parts
         )
 
     # ------------------------------------------------------------ what the endpoint hosts
@@ -291,16 +294,16 @@ class _Draft:
         ]
         resource = str(policy.properties["ScalingTargetId"]).partition("|")[0].rpartition("/")[2]
         # One policy may have alarms on adapters, too.
-        own = [it for it in alarms if resource in _dimensions(it.properties).values()] or alarms
+        own = [it for it in alarms if resource in dimensions_of(it.properties).values()] or alarms
         if not own:
             return Part(f"{title}, which has no alarm", policy.type, ())
         config = self._said(StepPolicy, policy.properties["StepScalingPolicyConfiguration"], title)
         watched = self._watching(StepPolicy, own[0], but={"AlarmName", "AlarmDescription", "ActionsEnabled"})
-        actions = {key: [it for it in value if it != policy.key] for key, value in _actions(own[0]).items()}
+        actions = {key: [it for it in value if it != policy.key] for key, value in actions_of(own[0]).items()}
         rest = {key: it for key, it in actions.items() if it}
         forms = []
         for unit, form in watched:
-            steps = [_with_unit(it, unit) for it in config.get("step_adjustments", ())]
+            steps = [with_unit(it, unit) for it in config.get("step_adjustments", ())]
             named = {"policy_name": policy.properties["PolicyName"]}
             forms.append({**named, **form, **config, "step_adjustments": steps, **rest})
         return Part(title, policy.type, tuple(forms))
@@ -313,7 +316,7 @@ class _Draft:
         for alarm in self._of(ALARM_TYPE):
             self._leave_out_tags(alarm)
             if policies.isdisjoint(entries(alarm.properties.get("AlarmActions"))):
-                actions = {key: it for key, it in _actions(alarm).items() if it}
+                actions = {key: it for key, it in actions_of(alarm).items() if it}
                 forms = [{**form, **actions} for _, form in self._watching(AlarmRule, alarm)]
                 parts.append(Part(f"the alarm {alarm.name}", ALARM_TYPE, tuple(forms)))
         yield from self._written(parts, ("alarms", "rules"))
@@ -325,14 +328,14 @@ class _Draft:
         properties = {
             key: value
             for key, value in alarm.properties.items()
-            if key not in {"Tags", *_ACTIONS, *but} and (key, value) != ("ActionsEnabled", True)
+            if key not in {"Tags", *ACTIONS, *but} and (key, value) != ("ActionsEnabled", True)
         }
         properties["Statistic"] = properties.pop("ExtendedStatistic", properties.get("Statistic"))
         said = self._said(block, {k: it for k, it in properties.items() if it is not None}, alarm.name)
         for name, default in FIELD_DEFAULTS[block].items():
             if said.get(name) == default.value:
                 del said[name]
-        metric = _metric_of(properties)
+        metric = published_by_sagemaker(properties)
         if metric is not None and "threshold" in said:
             counted = as_counted(metric, said.get("statistic"))
             unit = counted.unit if is_time(counted) else None
@@ -340,8 +343,8 @@ class _Draft:
                 k: it for k, it in said.items() if k not in ("namespace", "metric_name", "dimensions", "unit")
             }
             if unit is not None:
-                short["threshold"] = _time(short["threshold"], unit)
-            where = _dimensions(properties)
+                short["threshold"] = time_of(short["threshold"], unit)
+            where = dimensions_of(properties)
             chosen = {"variant_name": VARIANT_NAME, "inference_component": COMPONENT_NAME}
             several = block is AlarmRule
             part = {key: where[name] for key, name in chosen.items() if several and name in where}
@@ -437,60 +440,3 @@ def _shared_tags(existing: Iterable[Existing]) -> dict[str, str]:
     found = [_tags(it) for it in every]
     everywhere = [key for key in found[0] if all(key in it for it in found)]
     return {key: Counter(it[key] for it in bare or found).most_common(1)[0][0] for key in everywhere}
-
-
-# ---------------------------------------------------------------- metrics and thresholds
-
-
-def _dimensions(alarm: Properties) -> dict[str, str]:
-    return {it["Name"]: it["Value"] for it in entries(alarm.get("Dimensions"))}
-
-
-def _actions(alarm: Existing) -> dict[str, list[str]]:
-    return {key: entries(alarm.properties.get(name)) for name, key in _ACTIONS.items()}
-
-
-def _metric_of(alarm: Properties) -> Metric | None:
-    """The metric of SageMaker's that an alarm watches, unless it is one for each container."""
-    names = set(_dimensions(alarm))
-    if not names & {ENDPOINT_NAME, COMPONENT_NAME}:
-        return None
-    for it in metrics.find(str(alarm.get("MetricName"))):
-        if it.namespace == alarm.get("Namespace") and set(DIMENSION_NAMES[it.dimensions]) == names:
-            return it
-    return None
-
-
-def _time(number: Number, unit: str) -> str:
-    """A time in the longest of its units in which it is a whole number."""
-    microseconds = number * MICROSECONDS_OF[unit]
-    if microseconds % MICROSECONDS_OF["Milliseconds"]:
-        return f"{microseconds} us"
-    return f"{int(microseconds // MICROSECONDS_OF['Milliseconds'])} ms"
-
-
-def _with_unit(step: Data, unit: str | None) -> Data:
-    """A step whose bounds have the unit of the threshold."""
-    if unit is None:
-        return step
-    bounds = {key: _time(it, unit) for key, it in step.items() if key.startswith("metric_interval") and it}
-    return step | bounds
-
-
-def _without_own_alarms(data: Data, left_out: list[str]) -> Data:
-    """The spec with roll-back alarms named by their metric where they are its own, as a spec names them."""
-    rules = {it["alarm_name"]: it for it in data["alarms"].get("rules", ()) if "alarm_name" in it}
-    for block in (data.get("endpoint", {}), *data.get("inference_components", {}).values()):
-        rollback = block.get("deployment_config", {}).get("auto_rollback_configuration")
-        if rollback is None:
-            continue
-        named = [it["alarm_name"] for it in rollback["alarms"]]
-        own = [rules[it] for it in named if it in rules]
-        others = [it for it in named if it not in rules]
-        if rules and {*named} >= {*rules} and not others:
-            rollback["alarms"] = "own"
-            continue
-        by_metric = dict.fromkeys(it["metric"] for it in own if "metric" in it)
-        left_out += [f"the roll-back alarm {it['alarm_name']}" for it in own if "metric" not in it]
-        rollback["alarms"] = [{"metric": it} for it in by_metric] + [{"alarm_name": it} for it in others]
-    return data
