@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.existing_answers import IMAGE, WHERE, answers, by_hand, policy, target
+from support.existing_answers import ARN, IMAGE, ROLE, WHERE, answers, by_hand, policy, target
 
 from inferstack.check.load import parse_spec
 from inferstack.resolve.imported import spec_of, template
@@ -137,6 +137,58 @@ def test_a_scheduled_action_sets_the_limits_of_its_target() -> None:
 
     assert drift_after(at(1), spec).drift == ()
     assert [it.found for it in drift_after(at(0), spec).drift] == ["0"]
+
+
+def test_copies_that_scaling_has_made_are_no_drift_and_others_are() -> None:
+    spec = {
+        "kind": "inference-components",
+        "endpoint_name": "ranker",
+        "env": {"region": "us-east-1"},
+        "execution_role": ROLE,
+        "variant": {"variant_name": "blue", "instance_type": "ml.g5.2xlarge", "initial_instance_count": 2},
+        "inference_components": {
+            "chat-${AWS::Region}": {
+                "specification": {
+                    "container": {"image": f"{IMAGE}:1"},
+                    "compute_resource_requirements": {
+                        "number_of_accelerator_devices_required": 1,
+                        "min_memory_required_in_mb": 1024,
+                    },
+                },
+                "runtime_config": {"copy_count": 1},
+            }
+        },
+        "alarms": False,
+    }
+    fleet = {"VariantName": "blue", "InstanceType": "ml.g5.2xlarge", "InitialInstanceCount": 2}
+    component = {
+        "InferenceComponentName": "chat-us-east-1",
+        "InferenceComponentArn": f"{ARN}:inference-component/chat-us-east-1",
+        "EndpointName": "ranker",
+        "VariantName": "blue",
+        "Specification": {
+            "Container": {"DeployedImage": {"SpecifiedImage": f"{IMAGE}:2"}},
+            "ComputeResourceRequirements": {
+                "NumberOfAcceleratorDevicesRequired": 1.0,
+                "MinMemoryRequiredInMb": 1024,
+            },
+        },
+        "RuntimeConfig": {"DesiredCopyCount": 3, "CurrentCopyCount": 3},
+    }
+    config = {**by_hand()["config"], "ExecutionRoleArn": ROLE, "ProductionVariants": [fleet]}
+    bare: Fields = {"config": config, "models": [], "components": [component], "policies": [], "alarms": []}
+    scaled = target(
+        "inference-component/chat-us-east-1", "sagemaker:inference-component:DesiredCopyCount", 1, 4
+    )
+
+    def found(targets: list[Fields]) -> list[tuple[str, str]]:
+        now = compared(template(parse_spec(spec), WHERE), answers(**bare, targets=targets))
+        return [(it.wanted, it.found) for it in now.drift if it.path]
+
+    image = (f"{IMAGE}:1", f"{IMAGE}:2")
+    counted = ("2", "4 now")
+    assert found([]) == [image, ("1", "3"), counted]
+    assert found([scaled]) == [image, counted]
 
 
 def test_an_endpoint_that_runs_another_configuration_than_the_stacks() -> None:

@@ -113,7 +113,7 @@ def compared(template: Template, answers: Answers) -> Comparison:
         for path, left, right in _differences(_comparable(properties, there), there.properties, ()):
             if left is UNKNOWN:
                 unknown.append(f"{logical_id}: {_dotted(path)} is only known to the deployment")
-            elif not _is_scaled(wanted, existing, logical_id, path, right):
+            elif not _is_scaled(wanted, existing, logical_id, there, path):
                 found.append(Drift(logical_id, there.type, path, said(left), said(right)))
     found += _superfluous(existing, matched, open_)
     found += _counts(wanted, known, answers, existing)
@@ -334,16 +334,15 @@ def _scaled_resources(wanted: Resources, existing: Sequence[Existing]) -> set[st
 
 
 def _is_scaled(
-    wanted: Resources, existing: Sequence[Existing], logical_id: str, path: PropertyPath, found: Any
+    wanted: Resources, existing: Sequence[Existing], logical_id: str, there: Existing, path: PropertyPath
 ) -> bool:
     """Whether scaling, or one of its scheduled actions, has set the number at a path."""
-    resource = wanted[logical_id]
-    match type_of(resource), path:
+    match there.type, path:
         case "AWS::SageMaker::InferenceComponent", ("RuntimeConfig", "CopyCount"):
-            name = properties_of(resource).get("InferenceComponentName")
-            return f"inference-component/{name}" in _scaled_resources(wanted, existing)
+            return f"inference-component/{there.name}" in _scaled_resources(wanted, existing)
         case "AWS::ApplicationAutoScaling::ScalableTarget", ("MinCapacity" | "MaxCapacity" as key,):
-            return found in [it.get(key) for it in scheduled_limits(properties_of(resource))]
+            limits = scheduled_limits(properties_of(wanted[logical_id]))
+            return there.properties.get(key) in [it.get(key) for it in limits]
         case _:
             return False
 
