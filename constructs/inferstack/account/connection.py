@@ -274,10 +274,6 @@ class Connection(msgspec.Struct, frozen=True):
         """A boto3 client of a service, by boto3's name for it."""
         return _client(self.session, service, region)
 
-    def client(self, service: str, region: str) -> Any:
-        """A boto3 client of a service, by boto3's name for it."""
-        return _client(self.session, service, region)
-
     def runtime(self, region: str, *, connections: int, seconds: float) -> Any:
         """A boto3 client of endpoints that tries nothing twice. ``seconds``: for each answer."""
         from botocore.config import Config  # noqa: PLC0415 - comes with an extra
