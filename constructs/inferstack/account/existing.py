@@ -32,14 +32,14 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Answers
     """
     with explained(f"the endpoint {name} cannot be read", rights=_RIGHTS):
         client = connection.sagemaker(region)
-        endpoint = _described(client.describe_endpoint, EndpointName=name)
+        endpoint = described(client.describe_endpoint, EndpointName=name)
         if endpoint is None:
             where = f"{region} of the account {connection.account}"
             raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
         config = client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
         components = [
             client.describe_inference_component(InferenceComponentName=it["InferenceComponentName"])
-            for it in _pages(
+            for it in pages(
                 client, "list_inference_components", "InferenceComponents", EndpointNameEquals=name
             )
         ]
@@ -57,7 +57,7 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Answers
         alarms, composites = _alarms(cloudwatch, name, components, {it["PolicyARN"] for it in policies})
         hosted = [endpoint["EndpointArn"], config["EndpointConfigArn"]]
         hosted += [it["ModelArn"] for it in models] + [it["InferenceComponentArn"] for it in components]
-        tags = {it: _pages(client, "list_tags", "Tags", ResourceArn=it) for it in hosted}
+        tags = {it: pages(client, "list_tags", "Tags", ResourceArn=it) for it in hosted}
         tags |= {
             it["AlarmArn"]: cloudwatch.list_tags_for_resource(ResourceARN=it["AlarmArn"])["Tags"]
             for it in alarms
@@ -112,7 +112,7 @@ def existing_stack(connection: Connection, region: str, name: str) -> ExistingSt
             if error_code(error) == "ValidationError" and _NO_STACK in str(error):
                 return None
             raise
-        found = _pages(client, "list_stack_resources", "StackResourceSummaries", StackName=name)
+        found = pages(client, "list_stack_resources", "StackResourceSummaries", StackName=name)
         ids = {
             it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it
         }
@@ -123,7 +123,8 @@ def existing_stack(connection: Connection, region: str, name: str) -> ExistingSt
     return ExistingStack(ids, parameters)
 
 
-def _pages(client: Any, operation: str, key: str, **request: Any) -> Iterator[Any]:
+def pages(client: Any, operation: str, key: str, **request: Any) -> Iterator[Any]:
+    """The entries of all pages of an answer."""
     for page in client.get_paginator(operation).paginate(**request):
         yield from page.get(key, ())
 
@@ -153,11 +154,11 @@ def _model_names(config: Answer, components: Sequence[Answer]) -> Iterator[str]:
 
 def _models(client: Any, names: Iterable[str]) -> Iterator[Answer]:
     """The models that still exist: an endpoint goes on without those that it was made from."""
-    found = (_described(client.describe_model, ModelName=name) for name in names)
+    found = (described(client.describe_model, ModelName=name) for name in names)
     return (it for it in found if it is not None)
 
 
-def _described(operation: Callable[..., Answer], **request: str) -> Answer | None:
+def described(operation: Callable[..., Answer], **request: str) -> Answer | None:
     """What SageMaker says of something; None where there is no such thing."""
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
@@ -180,7 +181,7 @@ def _scalable(endpoint: str, config: Answer, components: Sequence[Answer]) -> li
 def _targets(client: Any, ids: Sequence[str]) -> Iterator[Answer]:
     for start in range(0, len(ids), _MOST_IDS):
         some = [*ids[start : start + _MOST_IDS]]
-        yield from _pages(
+        yield from pages(
             client,
             "describe_scalable_targets",
             "ScalableTargets",
@@ -191,7 +192,7 @@ def _targets(client: Any, ids: Sequence[str]) -> Iterator[Answer]:
 
 def _of_target(client: Any, operation: str, key: str, target: Answer) -> Iterator[Answer]:
     one = {name: target[name] for name in ("ServiceNamespace", "ResourceId", "ScalableDimension")}
-    yield from _pages(client, operation, key, **one)
+    yield from pages(client, operation, key, **one)
 
 
 def _alarms(

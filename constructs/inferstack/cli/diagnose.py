@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
     beside = None if options.spec is None else _beside(options)
     found = diagnosed(_findings(options.file), beside)
     if options.format == "json":
-        print(json_text(json.dumps(_fields(found), indent=1)), flush=True)
+        print(json_text(json.dumps(diagnosis_fields(found), indent=1)), flush=True)
     else:
-        print("\n".join(map(printable, _lines(found, options.file))), flush=True)
+        print("\n".join(map(printable, diagnosis_lines(found, options.file))), flush=True)
     return int(found.verdict != "healthy")
 
 
@@ -79,7 +79,8 @@ def _read(stream: BinaryIO) -> Findings:
 # ---------------------------------------------------------------- for people and programs
 
 
-def _lines(found: Diagnosis, file: str) -> Iterator[str]:
+def diagnosis_lines(found: Diagnosis, file: str) -> Iterator[str]:
+    """The verdict, the line of a file that it rests on, the line of the spec, and the fix."""
     certainty = {True: "certain", False: "likely"}[found.certain]
     label = f"{found.verdict} ({certainty})" if found.verdict == "cause" else found.verdict
     code = f"{found.code}: " if found.code else ""
@@ -96,6 +97,7 @@ def _lines(found: Diagnosis, file: str) -> Iterator[str]:
         yield f"  source: {found.source}"
 
 
-def _fields(found: Diagnosis) -> dict[str, Any]:
+def diagnosis_fields(found: Diagnosis) -> dict[str, Any]:
+    """The verdict as JSON has it."""
     place = None if found.place is None else asdict(found.place)
     return {**asdict(found), "place": place}

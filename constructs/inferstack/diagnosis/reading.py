@@ -66,7 +66,7 @@ def lines_of(stream: BinaryIO) -> Iterator[Line]:
         except (ValueError, RecursionError):
             parsed = None
         if isinstance(parsed, dict | list) and not _is_one_of_many(parsed, first):
-            yield from _of_json(parsed)
+            yield from lines_of_answer(parsed)
             return
     rest = _Joined(first, stream)
     decoded = io.TextIOWrapper(io.BufferedReader(rest), encoding, errors="replace", newline=None)
@@ -177,7 +177,8 @@ def _message(value: Any) -> str | None:
 # ---------------------------------------------------------------- answers of the AWS CLI
 
 
-def _of_json(value: Any) -> Iterator[Line]:
+def lines_of_answer(value: Any) -> Iterator[Line]:
+    """What an answer says: events of a log or a stack, the description of an endpoint or component."""
     if isinstance(value, Mapping):
         events = value.get("StackEvents", value.get("OperationEvents"))
         if isinstance(events, list):

@@ -1,0 +1,125 @@
+"""Whether a deployment works, has failed, or is still under way.
+
+The status of an endpoint does not say it: after an update that SageMaker has rolled back it is InService, even
+without a FailureReason. What counts is the configuration that it serves.
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeEndpoint.html
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from inferstack.account.status.snapshot import Snapshot
+from inferstack.catalog.resource_types import COMPONENT_TYPE
+from inferstack.endpoint.deployed import mapping
+from inferstack.endpoint.of_answers import Answer
+
+
+class State(StrEnum):
+    """How it stands."""
+
+    WORKS = "works"
+    FAILED = "failed"
+    RUNNING = "running"
+    UNKNOWN = "unknown"
+    """AWS does not say it."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a deployment stands, and what says so."""
+
+    state: State
+    message: str
+
+
+_NOTHING = "REVIEW_IN_PROGRESS"
+"""A stack with a change set that nobody has executed."""
+_GOOD_STACK = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
+# During maintenance, an endpoint goes on as it is.
+_SERVING = frozenset({"InService", "SystemUpdating"})
+_BROKEN = frozenset({"Failed", "UpdateRollbackFailed", "OutOfService"})
+
+
+def outcome_of(found: Snapshot) -> Outcome:
+    """How a deployment stands, by its stack first, then by the endpoint, then by the components."""
+    status = "" if found.stack is None else str(found.stack["StackStatus"])
+    if status == _NOTHING:
+        return Outcome(State.FAILED, "nothing is deployed: nobody has executed the stack's change set")
+    if status.endswith("_IN_PROGRESS"):
+        return Outcome(State.RUNNING, f"the stack is {status}")
+    if found.stack is not None and status not in _GOOD_STACK:
+        return Outcome(State.FAILED, f"the stack is {status}")
+    if found.endpoint is None:
+        there = (
+            "nothing is deployed: there is no stack, and"
+            if found.stack is None
+            else "the stack is there, but"
+        )
+        return Outcome(State.FAILED, f"{there} no endpoint")
+    return _of_endpoint(found, found.endpoint)
+
+
+def _of_endpoint(found: Snapshot, endpoint: Answer) -> Outcome:
+    status, config, wanted = (
+        endpoint["EndpointStatus"],
+        endpoint.get("EndpointConfigName"),
+        found.wanted_config,
+    )
+    if status in _BROKEN:
+        return Outcome(State.FAILED, f"the endpoint is {status}")
+    if status not in _SERVING:
+        return Outcome(State.RUNNING, f"the endpoint is {status}")
+    # ARNs of SageMaker's have names in small letters.
+    if wanted is not None and config is not None and wanted.lower() != config.lower():
+        return Outcome(
+            State.FAILED,
+            f"the endpoint serves {config}, and not {wanted} of the stack: SageMaker has rolled the update"
+            " back, or somebody else has updated the endpoint since",
+        )
+    if config is None or (wanted is None and found.stack is not None):
+        return Outcome(State.UNKNOWN, "nothing says which configuration the endpoint should serve")
+    if found.stack is None and endpoint.get("FailureReason"):
+        return Outcome(State.FAILED, f"the last update was rolled back to {config}")
+    return _of_components(found)
+
+
+def _of_components(found: Snapshot) -> Outcome:
+    there = {it["InferenceComponentName"].lower(): it for it in found.components}
+    missing = [it for it in found.names_of(COMPONENT_TYPE) if it.lower() not in there]
+    if missing:
+        return Outcome(State.FAILED, f"{_named(missing)} not there, although the stack has made it")
+    failed = [it for it in found.components if it.get("InferenceComponentStatus") == "Failed"]
+    if failed:
+        return Outcome(State.FAILED, f"{_names(failed)} Failed")
+    waiting = [it for it in found.components if it.get("InferenceComponentStatus") != "InService"]
+    if waiting:
+        statuses = " and ".join(dict.fromkeys(str(it.get("InferenceComponentStatus")) for it in waiting))
+        return Outcome(State.RUNNING, f"{_names(waiting)} {statuses}")
+    lacking = [it for it in found.components if lacks_copies(it)]
+    if lacking:
+        return Outcome(State.RUNNING, f"{_names(lacking)} without all copies")
+    if found.stack is None:
+        return Outcome(State.WORKS, "the endpoint serves; there is no stack to compare it with")
+    return Outcome(State.WORKS, "the endpoint serves what the stack has")
+
+
+def lacks_copies(component: Answer) -> bool:
+    """Whether fewer copies of a component are there than are wanted."""
+    runtime = mapping(component.get("RuntimeConfig"))
+    wanted, there = runtime.get("DesiredCopyCount"), runtime.get("CurrentCopyCount")
+    return wanted is not None and there is not None and there < wanted
+
+
+def is_in_trouble(component: Answer) -> bool:
+    """Whether a component does not do what is wanted, or not yet."""
+    return component.get("InferenceComponentStatus") != "InService" or lacks_copies(component)
+
+
+def _names(components: Sequence[Answer]) -> str:
+    return _named([it["InferenceComponentName"] for it in components])
+
+
+def _named(names: Sequence[str]) -> str:
+    one = len(names) == 1
+    return f"component{'' if one else 's'} {', '.join(names)} {'is' if one else 'are'}"

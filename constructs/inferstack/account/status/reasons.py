@@ -1,0 +1,114 @@
+"""Why something does not work: the best that logs, FailureReasons and events say, for each part."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from inferstack.account.connection import AccountError
+from inferstack.account.status.logs import Log
+from inferstack.account.status.outcome import Outcome, State, is_in_trouble
+from inferstack.account.status.snapshot import Snapshot
+from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
+from inferstack.diagnosis.reading import lines_of_answer
+from inferstack.diagnosis.verdict import findings_in
+from inferstack.endpoint.of_answers import Answer
+from inferstack.resolve.execution_role import LOGS_OF_COMPONENTS, LOGS_OF_ENDPOINTS
+
+_ORDER = ("cause", "symptom", "cannot-tell", "healthy")
+_EARLY = ("cause", "symptom")
+"""What is worth to be said while nothing has failed yet."""
+_OF_LOGS = "inferstack status --logs 50"
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Why one part does not work. ``source`` is where that is from."""
+
+    part: str
+    source: str
+    diagnosis: Diagnosis
+
+
+class Reasons(msgspec.Struct, frozen=True):
+    """What is known of a deployment that does not work, or not yet."""
+
+    found: tuple[Reason, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Logs that could not be read."""
+
+
+ReadLog = Callable[[str, datetime | None], Log]
+
+
+def log_groups(found: Snapshot, endpoint: str) -> dict[str, str]:
+    """The log group of each part that runs containers, by what it is called here."""
+    names = found.component_names
+    if names:
+        return {f"component {it}": f"{LOGS_OF_COMPONENTS}{it}" for it in names}
+    return {f"endpoint {endpoint}": f"{LOGS_OF_ENDPOINTS}{endpoint}"}
+
+
+def reasons_of(
+    found: Snapshot, outcome: Outcome, endpoint: str, read_log: ReadLog, beside: SpecBeside
+) -> Reasons:
+    """Why it does not work. Before anything has failed, only what has been found counts."""
+    if outcome.state is State.WORKS:
+        return Reasons()
+    made: list[Reason] = []
+    unread: list[str] = []
+    descriptions = {f"endpoint {endpoint}": found.endpoint}
+    descriptions |= {f"component {it['InferenceComponentName']}": it for it in found.components}
+    groups = log_groups(found, endpoint)
+    for part in dict.fromkeys([*descriptions, *groups]):
+        description = descriptions.get(part)
+        if _is_well(part, description, outcome):
+            continue
+        said = [*_said(part, description, beside)]
+        if part in groups:
+            try:
+                said += _logged(part, groups[part], read_log(groups[part], found.began), beside)
+            except AccountError as error:
+                unread.append(str(error))
+        if said:
+            made.append(min(said, key=_rank))
+    if any(str(it.get("ResourceStatus")).endswith("_FAILED") for it in found.events):
+        part = f"stack {(found.stack or {}).get('StackName', endpoint)}"
+        made.append(Reason(part, "events", _diagnosed({"StackEvents": [*found.events]}, beside)))
+    early = outcome.state is State.RUNNING
+    kept = (it for it in made if not early or it.diagnosis.verdict in _EARLY)
+    return Reasons(tuple(sorted(kept, key=_rank)), tuple(unread))
+
+
+def _is_well(part: str, description: Answer | None, outcome: Outcome) -> bool:
+    """Whether a component works. An endpoint that serves may have been rolled back."""
+    return part.startswith("component ") and description is not None and not is_in_trouble(description)
+
+
+def _said(part: str, description: Answer | None, beside: SpecBeside) -> Iterator[Reason]:
+    if description is not None and description.get("FailureReason"):
+        yield Reason(part, "FailureReason", _diagnosed(description, beside))
+
+
+def _logged(part: str, group: str, log: Log, beside: SpecBeside) -> Iterator[Reason]:
+    if not any(log.streams.values()):
+        there = "is empty" if log.exists else "does not exist"
+        message = f"no container has logged anything since the deployment began: {group} {there}"
+        fix = "there may be no instance (capacity), driver or entry point, or the image logs nothing"
+        yield Reason(part, group, Diagnosis("cannot-tell", certain=False, message=message, fix=fix))
+    for stream, events in log.streams.items():
+        if events:
+            found = _diagnosed({"events": [*events]}, beside)
+            if found.verdict == "cannot-tell" and not found.code:
+                found = msgspec.structs.replace(found, fix=f"read the lines yourself: `{_OF_LOGS}`")
+            yield Reason(part, f"{group} {stream}", found)
+
+
+def _diagnosed(answer: Any, beside: SpecBeside) -> Diagnosis:
+    return diagnosed(findings_in(lines_of_answer(answer)), beside)
+
+
+def _rank(reason: Reason) -> tuple[int, bool, bool, bool]:
+    """A cause that is certain first; of several texts that tell nothing, the log."""
+    found = reason.diagnosis
+    return _ORDER.index(found.verdict), not found.certain, not found.code, reason.source == "FailureReason"

@@ -1,0 +1,331 @@
+"""``inferstack status``: how a deployment stands, by answers of AWS in forms that botocore's models allow."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from account.status import conftest as w
+from support.played_aws import Answers, Refused
+
+Status = Callable[..., tuple[int, Any]]
+Changes = dict[str, Any]
+CREATING = {
+    "DescribeStacks": w.stack("CREATE_IN_PROGRESS"),
+    "DescribeStackEvents": {"StackEvents": [w.event("CREATE_IN_PROGRESS")]},
+    "DescribeEndpoint": w.endpoint("Creating", there=0),
+}
+CRASHING = {
+    "DescribeLogStreams": w.streams("AllTraffic/i-0123456789abcdef0"),
+    "FilterLogEvents": w.CRASH,
+}
+ROLLED_BACK = "the endpoint serves Churn-1, and not churn-2 of the stack"
+NO_ROOM = (
+    "There is not enough hardware resources on the instances to create a copy for this inference component."
+)
+DENIED = Refused("AccessDeniedException", "User is not authorized to perform: logs:DescribeLogStreams")
+SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
+    # What AWS says, the exit status, what sums it up, and what else is printed.
+    "works": ({}, 0, "works: the endpoint serves what the stack has", "2 of 2 instances"),
+    "is in maintenance": ({"DescribeEndpoint": w.endpoint("SystemUpdating")}, 0, "works", "SystemUpdating"),
+    "is created": (CREATING, 3, "running: the stack is CREATE_IN_PROGRESS", "0 of 2 instances"),
+    "crashes in minute two": (CREATING | CRASHING, 3, "running: ", "No module named 'lightgbm'"),
+    "may not read the log": (
+        CREATING | {"DescribeLogStreams": DENIED},
+        3,
+        "running: the stack is CREATE_IN_PROGRESS",
+        "not read: the log /aws/sagemaker/Endpoints/churn cannot be read: AWS answers AccessDenied",
+    ),
+    "failed": (
+        {
+            "DescribeStacks": w.stack("CREATE_FAILED"),
+            "DescribeEndpoint": w.endpoint("Failed", FailureReason="did not pass the ping health check"),
+        },
+        1,
+        "failed: the stack is CREATE_FAILED",
+        "/aws/sagemaker/Endpoints/churn does not exist",
+    ),
+    "failed, with a log": (
+        {"DescribeStacks": w.stack("ROLLBACK_COMPLETE"), "DescribeEndpoint": w.NO_ENDPOINT} | CRASHING,
+        1,
+        "failed: the stack is ROLLBACK_COMPLETE",
+        "No module named 'lightgbm'",
+    ),
+    "was rolled back without a word": (
+        {"DescribeEndpoint": w.endpoint("InService", "Churn-1")},
+        1,
+        f"failed: {ROLLED_BACK}",
+        "InService, serves Churn-1",
+    ),
+    "could not be rolled back": (
+        {"DescribeEndpoint": w.endpoint("UpdateRollbackFailed")},
+        1,
+        "failed: the endpoint is UpdateRollbackFailed",
+        "",
+    ),
+    "is scaled": (
+        {"DescribeEndpoint": w.endpoint("Updating", there=1)},
+        3,
+        "running: the endpoint is Updating",
+        "1 of 2 instances",
+    ),
+    "is rolled back by the stack": (
+        {
+            "DescribeStacks": w.stack("UPDATE_ROLLBACK_COMPLETE"),
+            "DescribeStackEvents": {
+                "StackEvents": [
+                    w.event("UPDATE_ROLLBACK_COMPLETE", at=9),
+                    w.event("UPDATE_FAILED", "Resource update cancelled", of="AWS::IAM::Role", at=3),
+                    w.event(
+                        "UPDATE_FAILED",
+                        "The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances",
+                        of="AWS::SageMaker::Endpoint",
+                        at=2,
+                    ),
+                    w.event("UPDATE_IN_PROGRESS"),
+                    w.event("CREATE_FAILED", "No space left on device", of="AWS::IAM::Role", at=-9),
+                ]
+            },
+        },
+        1,
+        "failed: the stack is UPDATE_ROLLBACK_COMPLETE",
+        "ml.g5.xlarge for endpoint usage",
+    ),
+    "has no stack and no endpoint": (
+        {"DescribeStacks": w.NO_STACK, "DescribeEndpoint": w.NO_ENDPOINT},
+        1,
+        "failed: nothing is deployed: there is no stack, and no endpoint",
+        "",
+    ),
+    "has a stack without endpoint": (
+        {"DescribeEndpoint": w.NO_ENDPOINT},
+        1,
+        "failed: the stack is there, but no endpoint",
+        "",
+    ),
+    "has an endpoint without stack": (
+        {"DescribeStacks": w.NO_STACK},
+        0,
+        "works: the endpoint serves; there is no stack to compare it with",
+        "",
+    ),
+    "has only a change set": (
+        {"DescribeStacks": w.stack("REVIEW_IN_PROGRESS"), "DescribeEndpoint": w.NO_ENDPOINT},
+        1,
+        "failed: nothing is deployed: nobody has executed the stack's change set",
+        "",
+    ),
+    "is in alarm": (
+        {
+            "DescribeAlarms": lambda params: {
+                "MetricAlarms": [
+                    {"AlarmName": it}
+                    for it in params["AlarmNames"]
+                    if (params["StateValue"], it) == ("ALARM", "churn-errors")
+                ]
+            }
+        },
+        0,
+        "works",
+        "alarm     churn-errors  ALARM",
+    ),
+    "may not read alarms": (
+        {"DescribeAlarms": Refused("AccessDenied", "not authorized")},
+        0,
+        "works",
+        "not read: alarms cannot be read: AWS answers AccessDenied: not authorized; status needs",
+    ),
+    "may not read the stack": (
+        {"DescribeStacks": Refused("AccessDenied", "not authorized")},
+        3,
+        "unknown: the status of churn is not known: AWS answers AccessDenied",
+        "",
+    ),
+    "has expired credentials": (
+        {"DescribeStacks": Refused("ExpiredToken", "The security token is expired")},
+        3,
+        "unknown: the status of churn is not known: AWS answers ExpiredToken: The security token is expired",
+        "log in again",
+    ),
+    "is throttled": (
+        {"DescribeEndpoint": Refused("ThrottlingException", "Rate exceeded")},
+        3,
+        "unknown: the status of churn is not known: AWS answers ThrottlingException: Rate exceeded",
+        "wait a moment",
+    ),
+    "is throttled once": (
+        {"DescribeEndpoint": [Refused("ThrottlingException", "Rate exceeded"), w.endpoint("InService")]},
+        0,
+        "works",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_situation(deployed: Answers, status: Status, name: str) -> None:
+    changes, code, summary, shown = SITUATIONS[name]
+    deployed.given |= changes
+    found, said = status()
+    assert said.out.startswith(f"churn.yaml: {summary}")
+    assert shown in said.out
+    assert found == code
+
+
+def test_the_failure_of_an_earlier_operation_does_not_count(deployed: Answers, status: Status) -> None:
+    deployed.given |= SITUATIONS["is rolled back by the stack"][0]
+    assert "No space left" not in status()[1].out
+
+
+@pytest.mark.parametrize(
+    ("status_", "there", "more", "code", "summary"),
+    [
+        ("InService", 1, {}, 0, "works"),
+        ("InService", 0, {}, 3, "running: component chat is without all copies"),
+        ("Creating", 0, {}, 3, "running: component chat is Creating"),
+        ("Failed", 0, {"FailureReason": NO_ROOM}, 1, "failed: component chat is Failed"),
+    ],
+)
+def test_components(
+    deployed: Answers, status: Status, status_: str, there: int, more: Changes, code: int, summary: str
+) -> None:
+    w.with_components(
+        deployed, w.component("chat", status_, there, **more), w.component("embed", "InService")
+    )
+    found, said = status()
+    assert (found, said.out.startswith(f"churn.yaml: {summary}")) == (code, True), said.out
+    assert "component embed: " not in said.out
+    assert not more or f"{NO_ROOM}\n" in said.out
+
+
+def test_a_component_that_somebody_has_deleted_is_missing(deployed: Answers, status: Status) -> None:
+    w.with_components(deployed, w.component("chat", "InService"))
+    deployed.given["ListInferenceComponents"] = {"InferenceComponents": []}
+    assert status()[1].out.startswith("churn.yaml: failed: component chat is not there")
+
+
+def test_all_pages_are_read(deployed: Answers, status: Status) -> None:
+    def paged(operation: str, first: dict[str, Any], token: str) -> None:
+        rest = deployed.given[operation]
+        deployed.given[operation] = lambda params: rest if token in params else {**first, token: "more"}
+
+    deployed.given |= {"DescribeStacks": w.stack("CREATE_FAILED")} | CRASHING
+    paged("ListStackResources", {"StackResourceSummaries": []}, "NextToken")
+    paged("DescribeStackEvents", {"StackEvents": [w.event("CREATE_FAILED", at=9)]}, "NextToken")
+    paged("DescribeLogStreams", {"logStreams": []}, "nextToken")
+    paged("FilterLogEvents", {"events": []}, "nextToken")
+    assert "No module named 'lightgbm'" in status()[1].out
+    asked = [dict(params) for operation, params in deployed.asked if operation == "FilterLogEvents"]
+    assert asked[0]["startTime"] == int(w.BEGAN.timestamp() * 1000)
+
+
+def test_instances_from_before_the_update_are_not_blamed(deployed: Answers, status: Status) -> None:
+    deployed.given |= CREATING | CRASHING
+    deployed.given["DescribeLogStreams"] = w.streams("AllTraffic/i-0123456789abcdef0", at=-60)
+    assert "lightgbm" not in status()[1].out
+
+
+def test_another_container_that_serves_hides_no_crash(deployed: Answers, status: Status) -> None:
+    serves = w.lines("AllTraffic/i-2", "[INFO] Listening at: unix:/tmp/gunicorn.sock (15)")["events"]
+    deployed.given |= CREATING | CRASHING
+    deployed.given["DescribeLogStreams"] = w.streams("AllTraffic/i-0123456789abcdef0", "AllTraffic/i-2")
+    deployed.given["FilterLogEvents"] = {"events": [*w.CRASH["events"], *serves]}
+    assert "lightgbm" in status()[1].out
+
+
+def test_json_has_the_same(deployed: Answers, status: Status) -> None:
+    deployed.given |= CREATING | CRASHING
+    code, said = status("--format", "json", "--logs", "1")
+    [found] = json.loads(said.out)
+    assert code == 3
+    assert (found["state"], found["spec"], found["stage"]) == ("running", "churn.yaml", None)
+    assert {"what": "stack", "name": "churn", "is": "CREATE_IN_PROGRESS"} in found["parts"]
+    [reason] = found["reasons"]
+    assert (reason["part"], reason["verdict"]) == ("endpoint churn", "cause")
+    assert reason["from"] == f"{w.LOG} AllTraffic/i-0123456789abcdef0"
+    assert found["logs"] == {
+        "endpoint churn": ["AllTraffic/i-0123456789abcdef0: ModuleNotFoundError: No module named 'lightgbm'"]
+    }
+
+
+# ---------------------------------------------------------------- until the end
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses of `--follow`, over which time goes by."""
+    pauses: list[float] = []
+    monkeypatch.setattr("inferstack.cli.status.time.sleep", pauses.append)
+    monkeypatch.setattr("inferstack.cli.status.time.monotonic", lambda: sum(pauses))
+    monkeypatch.setattr("inferstack.cli.status.time.strftime", lambda _: "10:00:00")
+    return pauses
+
+
+def test_each_change_is_one_line_and_the_cause_comes_early(
+    deployed: Answers, status: Status, slept: list[float]
+) -> None:
+    deployed.given |= CREATING | {
+        "DescribeStacks": [*[CREATING["DescribeStacks"]] * 4, w.stack("CREATE_COMPLETE")],
+        "DescribeEndpoint": [*[CREATING["DescribeEndpoint"]] * 4, w.endpoint("Failed", there=0)],
+        "DescribeLogStreams": [w.NO_LOG, CRASHING["DescribeLogStreams"]],
+        "FilterLogEvents": w.CRASH,
+    }
+    code, said = status("--follow")
+    assert code == 1
+    changes = [line.removeprefix("10:00:00  churn.yaml  ") for line in said.err.splitlines()]
+    assert changes == [
+        "stack churn CREATE_IN_PROGRESS",
+        "endpoint churn Creating, serves Churn-2",
+        "variant AllTraffic 0 of 2 instances",
+        "updated 2026-11-01 10:03:00+00:00",
+        changes[4],
+        "failed: the endpoint is Failed",
+        "stack churn CREATE_COMPLETE",
+        "endpoint churn Failed, serves Churn-2",
+    ]
+    assert changes[4].startswith("endpoint churn: cause: ")
+    assert slept == [10, 10, 15, 22.5]
+
+
+def test_a_silent_rollback_is_the_end(deployed: Answers, status: Status, slept: list[float]) -> None:
+    deployed.given["DescribeStacks"] = [w.stack("UPDATE_IN_PROGRESS"), w.stack("UPDATE_COMPLETE")]
+    deployed.given["DescribeEndpoint"] = [
+        w.endpoint("Updating", "Churn-1"),
+        w.endpoint("InService", "Churn-1"),
+    ]
+    code, said = status("--follow")
+    assert (code, len(slept)) == (1, 1)
+    assert ROLLED_BACK in said.err
+
+
+def test_the_deadline_ends_what_goes_on(deployed: Answers, status: Status, slept: list[float]) -> None:
+    deployed.given |= CREATING
+    code, said = status("--follow", "--deadline", "5")
+    assert code == 3
+    assert 240 < sum(slept) <= 300
+    assert said.out.startswith("churn.yaml: running: ")
+
+
+@pytest.mark.parametrize(("refusals", "code", "pauses"), [(2, 0, 2), (9, 3, 2)], ids=["goes on", "gives up"])
+def test_a_failure_to_ask_is_not_the_end(
+    deployed: Answers, status: Status, slept: list[float], refusals: int, code: int, pauses: int
+) -> None:
+    expired = Refused("ExpiredToken", "The security token is expired")
+    deployed.given["DescribeStacks"] = [*[expired] * refusals, w.stack("UPDATE_COMPLETE")]
+    assert status("--follow")[0] == code
+    assert len(slept) == pauses
+
+
+def test_another_account_is_not_asked(deployed: Answers, status: Status) -> None:
+    Path("churn.yaml").write_text(w.SPEC.replace("{region", '{account: "111122223333", region'))
+    code, said = status("--follow")
+    assert code == 3
+    assert "unknown: the spec is for the account 111122223333, but the credentials are for" in said.out
+    assert [it for it, _ in deployed.asked] == ["GetCallerIdentity"]
+
+
+def test_a_deadline_without_follow_is_refused(status: Status) -> None:
+    with pytest.raises(SystemExit) as ended:
+        status("--deadline", "5")
+    assert ended.value.code == 2
