@@ -3,8 +3,9 @@
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC
+from time import monotonic, sleep, strftime
 from typing import Any
 
 import msgspec
@@ -172,7 +173,7 @@ def _report(deployment: Deployment) -> Report:
 
 def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
     """Looks again and again until all are over, or nobody may look any longer."""
-    end = time.monotonic() + minutes * 60
+    end = monotonic() + minutes * 60
     reports = [_report(it) for it in deployments]
     before: list[set[str]] = [set() for _ in reports]
     failures, pause = [0] * len(reports), _SOON
@@ -183,14 +184,14 @@ def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
             lines = [*_changes(it)]
             for line in lines:
                 if line not in before[index]:
-                    tell(printable(f"{time.strftime(_SHORT)}  {_title(it)}  {line}"))
+                    tell(printable(f"{strftime(_SHORT)}  {_title(it)}  {line}"))
                     changed = True
             before[index] = set(lines)
         left = [index for index, it in enumerate(reports) if not _is_over(it, failures[index])]
         pause = _SOON if changed else min(pause * _SLOWER, _LATER)
-        if not left or time.monotonic() + pause > end:
+        if not left or monotonic() + pause > end:
             return reports
-        time.sleep(pause)
+        sleep(pause)
         for index in left:
             reports[index] = _report(deployments[index])
 
@@ -233,7 +234,7 @@ def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
         yield f"  not read: {printable(line)}"
     for part, lines in logs.items():
         yield f"  log of {printable(part)}:"
-        yield from (f"    {printable(line)}" for line in lines)
+        yield from (f"    {printable(line)}" for line in lines or ["nothing"])
 
 
 def _of_reason(reason: Reason, *, plain: bool = False) -> Iterator[str]:
@@ -247,6 +248,9 @@ def _rows(found: Snapshot) -> Iterator[Row]:
     if found.stack is not None:
         reason = found.stack.get("StackStatusReason")
         yield "stack", found.stack["StackName"], _with_reason(found.stack["StackStatus"], reason)
+    for it in found.failures[:1]:
+        how = _with_reason(it["ResourceStatus"], it.get("ResourceStatusReason"))
+        yield "event", it.get("LogicalResourceId", ""), how
     endpoint = found.endpoint
     if endpoint is not None:
         config = endpoint.get("EndpointConfigName")
@@ -254,7 +258,7 @@ def _rows(found: Snapshot) -> Iterator[Row]:
         yield "endpoint", endpoint["EndpointName"], _with_reason(said, endpoint.get("FailureReason"))
         for key in ("ProductionVariants", "ShadowProductionVariants"):
             yield from (("variant", it["VariantName"], _variant(it)) for it in entries(endpoint.get(key)))
-        yield "updated", "", str(endpoint["LastModifiedTime"])
+        yield "updated", "", f"{endpoint['LastModifiedTime'].astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     for it in found.components:
         yield "component", it["InferenceComponentName"], _component(it)
     yield from (("alarm", it, "ALARM") for it in found.alarms)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from account.status import conftest as w
-from support.played_aws import Answers, Refused
+from support.played_aws import Answers, Refused, optional
 
 Status = Callable[..., tuple[int, Any]]
 Changes = dict[str, Any]
@@ -23,6 +23,10 @@ CRASHING = {
 ROLLED_BACK = "the endpoint serves Churn-1, and not churn-2 of the stack"
 NO_ROOM = (
     "There is not enough hardware resources on the instances to create a copy for this inference component."
+)
+QUOTA = (
+    "The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances, with current utilization"
+    " of 0 Instances and a request delta of 2 Instances. Please use AWS Service Quotas to request an increase."
 )
 DENIED = Refused("AccessDeniedException", "User is not authorized to perform: logs:DescribeLogStreams")
 SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
@@ -79,7 +83,7 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
                     w.event("UPDATE_FAILED", "Resource update cancelled", of="AWS::IAM::Role", at=3),
                     w.event(
                         "UPDATE_FAILED",
-                        "The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances",
+                        QUOTA,
                         of="AWS::SageMaker::Endpoint",
                         at=2,
                     ),
@@ -90,7 +94,7 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
         },
         1,
         "failed: the stack is UPDATE_ROLLBACK_COMPLETE",
-        "ml.g5.xlarge for endpoint usage",
+        "stack churn: cause (certain): ",
     ),
     "has no stack and no endpoint": (
         {"DescribeStacks": w.NO_STACK, "DescribeEndpoint": w.NO_ENDPOINT},
@@ -173,30 +177,42 @@ def test_situation(deployed: Answers, status: Status, name: str) -> None:
     assert found == code
 
 
+def test_whatever_an_answer_lacks_is_never_taken_for_success(deployed: Answers, status: Status) -> None:
+    """All that AWS's models do not require may be missing."""
+    deployed.given |= SITUATIONS["was rolled back without a word"][0] | CRASHING
+    w.with_components(deployed, w.component("chat", "InService", 0))
+    assert status("--logs", "5")[0] == 1
+    asked = dict(deployed.asked)
+    for operation, params in asked.items():
+        given = deployed.given[operation]
+        answer = given(params) if callable(given) else given
+        for path in optional(deployed.shapes[operation], answer):
+            deployed.left_out = operation, path
+            code, said = status("--logs", "5")
+            assert code in (1, 3), (operation, path, said)
+
+
 def test_the_failure_of_an_earlier_operation_does_not_count(deployed: Answers, status: Status) -> None:
     deployed.given |= SITUATIONS["is rolled back by the stack"][0]
     assert "No space left" not in status()[1].out
+    assert f"event     Endpoint    UPDATE_FAILED: {QUOTA}\n" in status()[1].out
 
 
 @pytest.mark.parametrize(
-    ("status_", "there", "more", "code", "summary"),
+    ("chat", "code", "summary"),
     [
-        ("InService", 1, {}, 0, "works"),
-        ("InService", 0, {}, 3, "running: component chat is without all copies"),
-        ("Creating", 0, {}, 3, "running: component chat is Creating"),
-        ("Failed", 0, {"FailureReason": NO_ROOM}, 1, "failed: component chat is Failed"),
+        (w.component("chat", "InService"), 0, "works"),
+        (w.component("chat", "InService", 0), 3, "running: component chat is without all copies"),
+        (w.component("chat", "Creating", 0), 3, "running: component chat is Creating"),
+        (w.component("chat", "Failed", 0, FailureReason=NO_ROOM), 1, "failed: component chat is Failed"),
     ],
 )
-def test_components(
-    deployed: Answers, status: Status, status_: str, there: int, more: Changes, code: int, summary: str
-) -> None:
-    w.with_components(
-        deployed, w.component("chat", status_, there, **more), w.component("embed", "InService")
-    )
+def test_components(deployed: Answers, status: Status, chat: Changes, code: int, summary: str) -> None:
+    w.with_components(deployed, chat, w.component("embed", "InService"))
     found, said = status()
     assert (found, said.out.startswith(f"churn.yaml: {summary}")) == (code, True), said.out
     assert "component embed: " not in said.out
-    assert not more or f"{NO_ROOM}\n" in said.out
+    assert (f"0 of 1 copies: {NO_ROOM}\n" in said.out) == ("FailureReason" in chat)
 
 
 def test_a_component_that_somebody_has_deleted_is_missing(deployed: Answers, status: Status) -> None:
@@ -256,9 +272,9 @@ def test_json_has_the_same(deployed: Answers, status: Status) -> None:
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses of `--follow`, over which time goes by."""
     pauses: list[float] = []
-    monkeypatch.setattr("inferstack.cli.status.time.sleep", pauses.append)
-    monkeypatch.setattr("inferstack.cli.status.time.monotonic", lambda: sum(pauses))
-    monkeypatch.setattr("inferstack.cli.status.time.strftime", lambda _: "10:00:00")
+    monkeypatch.setattr("inferstack.cli.status.sleep", pauses.append)
+    monkeypatch.setattr("inferstack.cli.status.monotonic", lambda: sum(pauses))
+    monkeypatch.setattr("inferstack.cli.status.strftime", lambda _: "10:00:00")
     return pauses
 
 
@@ -278,7 +294,7 @@ def test_each_change_is_one_line_and_the_cause_comes_early(
         "stack churn CREATE_IN_PROGRESS",
         "endpoint churn Creating, serves Churn-2",
         "variant AllTraffic 0 of 2 instances",
-        "updated 2026-11-01 10:03:00+00:00",
+        "updated 2026-11-01 10:03:00 UTC",
         changes[4],
         "failed: the endpoint is Failed",
         "stack churn CREATE_COMPLETE",
@@ -318,7 +334,9 @@ def test_a_failure_to_ask_is_not_the_end(
 
 
 def test_another_account_is_not_asked(deployed: Answers, status: Status) -> None:
-    Path("churn.yaml").write_text(w.SPEC.replace("{region", '{account: "111122223333", region'))
+    Path("churn.yaml").write_text(
+        w.SPEC.replace("{region", '{account: "111122223333", region').replace("123456789012", "111122223333")
+    )
     code, said = status("--follow")
     assert code == 3
     assert "unknown: the spec is for the account 111122223333, but the credentials are for" in said.out

@@ -34,7 +34,11 @@ class Log(msgspec.Struct, frozen=True):
 
     def last(self, count: int) -> list[str]:
         """The last lines of all streams."""
-        every = [(it["timestamp"], name, it["message"]) for name, one in self.streams.items() for it in one]
+        every = [
+            (it.get("timestamp", 0), name, it.get("message", ""))
+            for name, one in self.streams.items()
+            for it in one
+        ]
         lines = [
             f"{name}: {line}"
             for _, name, message in sorted(every, key=lambda it: it[0])

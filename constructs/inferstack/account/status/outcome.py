@@ -1,7 +1,7 @@
 """Whether a deployment works, has failed, or is still under way.
 
-The status of an endpoint does not say it: after an update that SageMaker has rolled back it is InService, even
-without a FailureReason. What counts is the configuration that it serves.
+The status of an endpoint does not say it: after an update that SageMaker has rolled back it is InService,
+even without a FailureReason. What counts is the configuration that it serves.
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeEndpoint.html
 """
 

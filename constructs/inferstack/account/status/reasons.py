@@ -17,8 +17,8 @@ from inferstack.endpoint.of_answers import Answer
 from inferstack.resolve.execution_role import LOGS_OF_COMPONENTS, LOGS_OF_ENDPOINTS
 
 _ORDER = ("cause", "symptom", "cannot-tell", "healthy")
-_EARLY = ("cause", "symptom")
-"""What is worth to be said while nothing has failed yet."""
+_TELLING = ("cause", "symptom")
+"""What is worth a line while nothing has failed yet, or when another part has the cause."""
 _OF_LOGS = "inferstack status --logs 50"
 
 
@@ -72,11 +72,14 @@ def reasons_of(
                 unread.append(str(error))
         if said:
             made.append(min(said, key=_rank))
-    if any(str(it.get("ResourceStatus")).endswith("_FAILED") for it in found.events):
+    if found.failures:
         part = f"stack {(found.stack or {}).get('StackName', endpoint)}"
-        made.append(Reason(part, "events", _diagnosed({"StackEvents": [*found.events]}, beside)))
+        diagnosis = _diagnosed({"StackEvents": found.failures}, beside)
+        # What no signature knows is shown as it is.
+        made += [Reason(part, "events", diagnosis)] if diagnosis.code else []
+    has_cause = any(it.diagnosis.verdict == "cause" for it in made)
     early = outcome.state is State.RUNNING
-    kept = (it for it in made if not early or it.diagnosis.verdict in _EARLY)
+    kept = (it for it in made if it.diagnosis.verdict in _TELLING or not (has_cause or early))
     return Reasons(tuple(sorted(kept, key=_rank)), tuple(unread))
 
 

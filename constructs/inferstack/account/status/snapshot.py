@@ -63,6 +63,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return told if told is not None else (self.endpoint or {}).get("CreationTime")
 
     @property
+    def failures(self) -> list[Answer]:
+        """Events of what has failed, the oldest first, without what CloudFormation has then cancelled."""
+        failed = (it for it in self.events if str(it.get("ResourceStatus")).endswith("_FAILED"))
+        return [it for it in failed if "cancelled" not in str(it.get("ResourceStatusReason"))]
+
+    @property
     def wanted_config(self) -> str | None:
         """Name of the endpoint configuration in the stack."""
         return next(iter(self.names_of(CONFIG_TYPE)), None)
