@@ -36,7 +36,7 @@ _DEADLINE, _LONGEST_DEADLINE = 180, 1440
 _SOON, _LATER, _SLOWER = 10.0, 60.0, 1.5
 """Seconds between two looks: few after a change, more while nothing changes."""
 _MOST_FAILURES = 3
-"""In a row: a network may fail once, and expired credentials do not come back."""
+"""In a row: a network may fail once."""
 _SHORT = "%H:%M:%S"
 
 Row = tuple[str, str, str]
@@ -59,6 +59,8 @@ class Report(msgspec.Struct, frozen=True):
     outcome: Outcome
     found: Snapshot = Snapshot()
     reasons: Reasons = Reasons()
+    is_hopeless: bool = False
+    """Whether AWS will not say it later, either."""
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -161,11 +163,12 @@ def _deployment(loaded: LoadedSpec, beside: SpecBeside, reached: Connection | Ac
 def _report(deployment: Deployment) -> Report:
     watched = deployment.watched
     if watched is None:
-        return Report(deployment, Outcome(State.UNKNOWN, deployment.refused))
+        return Report(deployment, Outcome(State.UNKNOWN, deployment.refused), is_hopeless=True)
     try:
         found = watched.read()
     except AccountError as error:
-        return Report(deployment, Outcome(State.UNKNOWN, str(error)))
+        outcome = Outcome(State.UNKNOWN, str(error))
+        return Report(deployment, outcome, is_hopeless=error.is_about_credentials)
     outcome = outcome_of(found)
     reasons = reasons_of(found, outcome, watched.endpoint, watched.log, deployment.beside)
     return Report(deployment, outcome, found, reasons)
@@ -197,8 +200,7 @@ def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
 
 
 def _is_over(report: Report, failures: int) -> bool:
-    is_hopeless = report.deployment.watched is None or failures >= _MOST_FAILURES
-    return report.outcome.state in _OVER or is_hopeless
+    return report.outcome.state in _OVER or report.is_hopeless or failures >= _MOST_FAILURES
 
 
 def _changes(report: Report) -> Iterator[str]:

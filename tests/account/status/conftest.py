@@ -1,18 +1,17 @@
 """An account with one endpoint and its stack, whose answers a test changes."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import played_aws
-from support.played_aws import Answers, Refused
+from support import answers
+from support.answers import Answers, Refused
 
 from inferstack.cli import main
 
-aws = played_aws.aws
+aws = answers.aws
 
 SPEC = """\
 kind: single-model
@@ -178,7 +177,3 @@ def status(deployed: Answers, capsys: pytest.CaptureFixture[str]) -> Status:
         return code, capsys.readouterr()
 
     return run
-
-
-def changed(answer: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {**deepcopy(answer), **more}

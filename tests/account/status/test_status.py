@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from account.status import conftest as w
-from support.played_aws import Answers, Refused, optional
+from support.answers import Answers, Refused, optional
 
 Status = Callable[..., tuple[int, Any]]
 Changes = dict[str, Any]
@@ -327,10 +327,17 @@ def test_the_deadline_ends_what_goes_on(deployed: Answers, status: Status, slept
 def test_a_failure_to_ask_is_not_the_end(
     deployed: Answers, status: Status, slept: list[float], refusals: int, code: int, pauses: int
 ) -> None:
-    expired = Refused("ExpiredToken", "The security token is expired")
-    deployed.given["DescribeStacks"] = [*[expired] * refusals, w.stack("UPDATE_COMPLETE")]
+    refused = Refused("AccessDenied", "not authorized")
+    deployed.given["DescribeStacks"] = [*[refused] * refusals, w.stack("UPDATE_COMPLETE")]
     assert status("--follow")[0] == code
     assert len(slept) == pauses
+
+
+def test_expired_credentials_are_the_end(deployed: Answers, status: Status, slept: list[float]) -> None:
+    expired = Refused("ExpiredToken", "The security token is expired")
+    deployed.given |= CREATING | {"DescribeStacks": [w.stack("CREATE_IN_PROGRESS"), expired]}
+    assert status("--follow")[0] == 3
+    assert len(slept) == 1
 
 
 def test_another_account_is_not_asked(deployed: Answers, status: Status) -> None:
