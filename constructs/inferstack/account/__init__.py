@@ -1,5 +1,5 @@
-"""What needs an AWS account: uploading archives, measuring models, asking the registry, the price list, and
-whether a deployment can work.
+"""What needs an AWS account: uploading archives, measuring models, asking the registry, the price list,
+whether a deployment can work, and whether it does.
 
     connection.py     the account of the credentials, how AWS's answers are read, and what its refusals mean
     bucket.py         where archives go, and how S3 encrypts them
@@ -12,6 +12,7 @@ whether a deployment can work.
     endpoint_load.py  runs of load on an endpoint, and what they have taken
     registry.py       the versions of model packages, and whether they are approved
     preflight         whether a deployment can work in the account
+    status            how a deployment stands, and why one does not work
     existing.py       an endpoint that exists, and its stack: all that AWS says about them
     importing.py      change sets with which a stack takes an endpoint over
     price_list.py     what instances cost, from a public file: the only one that needs no boto3

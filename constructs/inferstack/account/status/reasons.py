@@ -62,7 +62,7 @@ def reasons_of(
     groups = log_groups(found, endpoint)
     for part in dict.fromkeys([*descriptions, *groups]):
         description = descriptions.get(part)
-        if _is_well(part, description, outcome):
+        if _is_well(part, description):
             continue
         said = [*_said(part, description, beside)]
         if part in groups:
@@ -83,7 +83,7 @@ def reasons_of(
     return Reasons(tuple(sorted(kept, key=_rank)), tuple(unread))
 
 
-def _is_well(part: str, description: Answer | None, outcome: Outcome) -> bool:
+def _is_well(part: str, description: Answer | None) -> bool:
     """Whether a component works. An endpoint that serves may have been rolled back."""
     return part.startswith("component ") and description is not None and not is_in_trouble(description)
 
