@@ -80,7 +80,7 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
             "DescribeStackEvents": {
                 "StackEvents": [
                     w.event("UPDATE_ROLLBACK_COMPLETE", at=9),
-                    w.event("UPDATE_FAILED", "Resource update cancelled", of="AWS::IAM::Role", at=3),
+                    w.event("UPDATE_FAILED", "Resource update cancelled", of="AWS::IAM::Role", at=1),
                     w.event(
                         "UPDATE_FAILED",
                         QUOTA,
@@ -113,6 +113,15 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
         0,
         "works: the endpoint serves; there is no stack to compare it with",
         "",
+    ),
+    "was rolled back without a stack": (
+        {
+            "DescribeStacks": w.NO_STACK,
+            "DescribeEndpoint": w.endpoint("InService", "Churn-1", FailureReason="Unable to start"),
+        },
+        1,
+        "failed: the last update was rolled back to Churn-1",
+        "Unable to start",
     ),
     "has only a change set": (
         {"DescribeStacks": w.stack("REVIEW_IN_PROGRESS"), "DescribeEndpoint": w.NO_ENDPOINT},
@@ -180,7 +189,7 @@ def test_situation(deployed: Answers, status: Status, name: str) -> None:
 def test_whatever_an_answer_lacks_is_never_taken_for_success(deployed: Answers, status: Status) -> None:
     """All that AWS's models do not require may be missing."""
     deployed.given |= SITUATIONS["was rolled back without a word"][0] | CRASHING
-    w.with_components(deployed, w.component("chat", "InService", 0))
+    w.with_components(deployed, w.component("chat", "InService"))
     assert status("--logs", "5")[0] == 1
     asked = dict(deployed.asked)
     for operation, params in asked.items():
