@@ -80,13 +80,13 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
             "DescribeStackEvents": {
                 "StackEvents": [
                     w.event("UPDATE_ROLLBACK_COMPLETE", at=9),
-                    w.event("UPDATE_FAILED", "Resource update cancelled", of="AWS::IAM::Role", at=1),
                     w.event(
                         "UPDATE_FAILED",
                         QUOTA,
                         of="AWS::SageMaker::Endpoint",
                         at=2,
                     ),
+                    w.event("UPDATE_FAILED", "Resource update cancelled", of="AWS::IAM::Role", at=1),
                     w.event("UPDATE_IN_PROGRESS"),
                     w.event("CREATE_FAILED", "No space left on device", of="AWS::IAM::Role", at=-9),
                 ]
