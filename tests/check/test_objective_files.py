@@ -16,6 +16,13 @@ base,ml.m5.xlarge,400,300
 best,ml.m5.xlarge,500,400
 base,ml.g5.xlarge,9000,50
 """
+CHAT = """\
+configuration,instance_type,requests_per_minute,users,tokens_per_second,ttft_p90_ms
+few,ml.m5.xlarge,100,8,500,100
+many,ml.m5.xlarge,300,32,1500,300
+flood,ml.m5.xlarge,310,64,1600,900
+unknown,ml.m5.xlarge,9000,,,50
+"""
 TRAFFIC = "time,model\n00:00,300\n08:00,3000\n16:00,1200\n"
 SPEC: dict[str, Any] = {
     "kind": "single-model",
@@ -28,9 +35,11 @@ SPEC: dict[str, Any] = {
     "env": {"region": "us-east-1"},
 }
 LATENCY = {"percentile": "P95", "value_in_milliseconds": 500}
+FIRST = {"percentile": "P90", "value_in_milliseconds": 400}
 OBJECTIVE = {"requests_per_minute": 1000, "latency": LATENCY, "measurements": "load.csv"}
 
 
+TALK = {"concurrency": 64, "time_to_first_token": FIRST, "measurements": "chat.csv"}
 BY_THE_DAY = {"traffic": "traffic.csv", "measurements": "load.csv", "budget_per_hour": 0.77}
 
 
@@ -40,6 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (project / "specs").mkdir(parents=True)
     monkeypatch.chdir(project)
     (project / "specs/load.csv").write_text(MEASURED)
+    (project / "specs/chat.csv").write_text(CHAT)
     (project / "specs/traffic.csv").write_text(TRAFFIC)
     return project
 
@@ -50,8 +60,20 @@ def scaling(target: float | None, most: int = 4) -> dict[str, Any]:
     return {"autoscaling": {"min_capacity": 1, "max_capacity": most, "policies": [policy]}}
 
 
+def at_once(target: float) -> dict[str, Any]:
+    policy = {
+        "metric": "SageMakerVariantConcurrentRequestsPerModelHighResolution",
+        "target_value": target,
+    }
+    return {"autoscaling": {"min_capacity": 1, "max_capacity": 3, "policies": [policy]}}
+
+
+def of_size(instances: int) -> dict[str, Any]:
+    return {"variant": {**SPEC["variant"], "initial_instance_count": instances}}
+
+
 def start(instances: int) -> dict[str, Any]:
-    return {"variant": {**SPEC["variant"], "initial_instance_count": instances}, **scaling(500)}
+    return {**of_size(instances), **scaling(500)}
 
 
 def problems(objective: dict[str, Any] = OBJECTIVE, /, **keys: Any) -> tuple[Problem, ...]:
@@ -66,8 +88,8 @@ def problems(objective: dict[str, Any] = OBJECTIVE, /, **keys: Any) -> tuple[Pro
 # Everything but the measurements' rule is right in the first spec of a pair, and all in the second.
 PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS561 too few instances": (
-        {"variant": {**SPEC["variant"], "initial_instance_count": 1}},
-        {"variant": {**SPEC["variant"], "initial_instance_count": 2}},
+        {**of_size(1)},
+        {**of_size(2)},
         "1 instance can answer 500 of 1000 requests a minute, since `best` answered 500 on one; "
         "start with 2, or let `autoscaling` add them",
     ),
@@ -80,6 +102,48 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(351)},
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(350)},
         "351 is above the 350 to plan for, since `best` answered 500 on one; lower it to 350",
+    ),
+    "IS551 too few instances at a target in requests at once": (
+        {"objective": TALK, **at_once(21)},
+        {"objective": {**TALK, "concurrency": 63}, **at_once(21)},
+        "3 instances at 21 requests at once answer 63 of 64; raise `max_capacity` to 4",
+    ),
+    "IS561 too few instances for requests at once": (
+        {"objective": TALK, **of_size(1)},
+        {"objective": TALK, **of_size(2)},
+        "1 instance can answer 32 of 64 requests at once, since `many` answered 32 on one; start with 2",
+    ),
+    "IS561 too few instances for tokens": (
+        {"objective": {**TALK, "tokens_per_second": 4501}},
+        {"objective": {**TALK, "tokens_per_second": 4500}},
+        "3 instances can answer 4500 of 4501 tokens a second, since `many` answered 1500 on one; start with 4",
+    ),
+    "IS562 a target over the users of the load test": (
+        {"objective": {**TALK, "safety_factor": 0.75}, **at_once(25)},
+        {"objective": {**TALK, "safety_factor": 0.75}, **at_once(24)},
+        "25 is above the 24 to plan for, since `many` answered 32 on one; lower it to 24",
+    ),
+    "IS563 no first token that is fast enough": (
+        {
+            "objective": {
+                **TALK,
+                "concurrency": 24,
+                "time_to_first_token": {**FIRST, "value_in_milliseconds": 99},
+            }
+        },
+        {
+            "objective": {
+                **TALK,
+                "concurrency": 24,
+                "time_to_first_token": {**FIRST, "value_in_milliseconds": 100},
+            }
+        },
+        "no configuration on ml.m5.xlarge met the limit, not even `few`: 100 ms until the first token is over",
+    ),
+    "IS567 a start below the quietest requests at once": (
+        {"objective": {**TALK, "lowest_concurrency": 33}, **at_once(22), **of_size(1)},
+        {"objective": {**TALK, "lowest_concurrency": 32}, **at_once(22), **of_size(1)},
+        "1 instance can answer 32 of 33 requests at once, since `many` answered 32 on one; start with at least 2",
     ),
     "IS563 nothing that is fast enough": (
         {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 299}}},
@@ -126,6 +190,20 @@ def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
     assert said in str(found)
     assert problems(**right) == ()
     assert problems(**wrong, ignore=[{"code": name[:5], "reason": "it is known"}]) == ()
+
+
+def test_a_missed_limit_is_shown_where_it_is_written() -> None:
+    objective = {**TALK, "time_to_first_token": {**FIRST, "value_in_milliseconds": 9}}
+    assert [it.path for it in problems(objective)] == [("objective", "time_to_first_token")]
+    (found,) = problems({**objective, "latency": LATENCY})
+    assert found.path == ("objective",)
+
+
+def test_a_load_test_that_lacks_what_the_objective_counts_in_says_nothing(folder: Path) -> None:
+    (folder / "specs/chat.csv").write_text(
+        CHAT.replace(",8,", ",,").replace(",32,", ",,").replace(",64,", ",,")
+    )
+    assert problems(TALK, **of_size(1)) == ()
 
 
 LIST: dict[str, Any] = {

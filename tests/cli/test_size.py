@@ -67,6 +67,18 @@ base,ml.g5.xlarge,2200,480,16
 """
 
 
+def test_what_cannot_be_counted_shows_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("chat.yaml").write_text(f"{SPEC}objective: {{concurrency: 64}}\n")
+    Path("unpriced.csv").write_text(UNPRICED.replace(",2\n", ",\n"))
+    assert main(["size", "chat.yaml", "--measurements", "unpriced.csv"]) == 1
+    why = "its number of users is not known, so instances cannot be counted by `concurrency`"
+    assert f"  ml.g5.xlarge base: {why}" in capsys.readouterr().out.splitlines()
+    assert main(["size", "chat.yaml", "--measurements", "unpriced.csv", "--format", "json"]) == 1
+    [row] = json.loads(capsys.readouterr().out)
+    numbers = ("count", "average_count", "minutes_short", "min_capacity", "target_value", "per_hour")
+    assert [row[it] for it in numbers] == [None] * 6
+
+
 def test_several_numbers_of_users_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     Path("several.csv").write_text(SEVERAL)
     several = ["size", "bert.yaml", "--measurements", "several.csv"]

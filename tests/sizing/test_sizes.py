@@ -333,6 +333,14 @@ def test_language_models_have_limits_of_their_own(objection):
     assert right.objections == ()
 
 
+def test_what_cannot_be_counted_has_no_cost():
+    asked = demand(0, concurrency=Decimal(64), budget_per_hour=Decimal(1))
+    (size,) = sizes([replace(chat(None, 100), price_per_hour=Decimal(2))], asked, NO_PRICES)
+    assert not size.is_counted
+    assert (size.per_hour, size.peak_per_hour, size.per_month, size.per_million) == (None,) * 4
+    assert len(size.objections) == 1
+
+
 def demand(peak, **others):
     return Demand(peak=Decimal(peak), **others)
 

@@ -136,7 +136,7 @@ def _compared(spec: ModelSpec, document: Document, traffic: "Traffic | None") ->
     if objective is None:
         return None
     fleet, counts = every_variant(spec), instance_counts(spec)
-    if objective.requests_per_minute is None or len(fleet) != 1 or counts is None:
+    if all(it is None for it in objective.asked) or len(fleet) != 1 or counts is None:
         return None
     if objective.measurements is None and objective.budget_per_hour is None:
         return None

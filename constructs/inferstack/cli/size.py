@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         shown = _Shown(loaded, demand, prices, None if options.write else chosen)
         lines = _lines(ranked, shown)
         print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
-    if all(it.per_hour is None for it in ranked):
+    if all(it.price is None for it in ranked):
         tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
         draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
@@ -194,7 +194,8 @@ def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
         yield "not for this objective:"
         for it in others:
             first, *more = it.objections
-            yield f"  {it.count} x {_name(it)}: {first}"
+            count = f"{it.count} x " if it.is_counted else ""
+            yield f"  {count}{_name(it)}: {first}"
             yield from (f"    {one}" for one in more)
 
 
@@ -291,15 +292,18 @@ def _fields(size: Size) -> dict[str, Any]:
         "per_million": per_million,
         "peak_per_hour": size.peak_per_hour,
     }
-    return {
-        "configuration": size.measurement.configuration,
-        "users": size.measurement.users,
-        "instance_type": size.measurement.instance_type,
+    counts = {
         "count": size.count,
         "average_count": _plain(_QUOTIENT.plus(size.average)),
         "minutes_short": size.minutes_short,
         "min_capacity": size.min_capacity,
         "target_value": size.target_value,
+    }
+    return {
+        "configuration": size.measurement.configuration,
+        "users": size.measurement.users,
+        "instance_type": size.measurement.instance_type,
+        **(counts if size.is_counted else dict.fromkeys(counts)),
         **{name: None if it is None else _plain(it) for name, it in money.items()},
         "objections": list(size.objections),
         "doubts": list(size.doubts),

@@ -56,3 +56,8 @@ class Objective(Block):
     budget_per_hour: Money | None = None
     """What all instances together may cost in an hour, in the currency of the prices: on average over the
     `traffic`, or without any, at the busiest."""
+
+    @property
+    def asked(self) -> tuple[float | None, float | None, float | None]:
+        """How much there is when it is busiest, in each of the units that count instances."""
+        return self.requests_per_minute, self.concurrency, self.tokens_per_second

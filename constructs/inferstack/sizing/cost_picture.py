@@ -50,7 +50,7 @@ def _dots(ranked: Sequence[Size], percentile: Decimal, *, has_prices: bool) -> I
     for it in ranked:
         latency = it.measurement.latencies.get(percentile)
         cost = it.per_hour if has_prices else Decimal(it.count)
-        if latency is None or cost is None:
+        if latency is None or cost is None or not it.is_counted:
             continue
         meets = not it.objections
         fields = {

@@ -23,7 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.endpoint.cost import HOURS_A_MONTH, Prices
-from inferstack.facts.scaling import TRACKED, TRACKED_AT_ONCE
+from inferstack.facts.scaling import PER_INSTANCE, TRACKED, TRACKED_AT_ONCE
 from inferstack.format.objective import LatencyLimit, Objective
 from inferstack.sizing.measurement import Measurement, Percentiles
 from inferstack.sizing.sharing.scaling import Copies, CopyScaling, Limits, Tracking, simulated
@@ -39,6 +39,17 @@ class PercentileLimit(msgspec.Struct, frozen=True):
 
     percentile: Decimal
     milliseconds: Decimal
+
+
+class Need(msgspec.Struct, frozen=True):
+    """What is asked for in one unit, and what one instance did of it."""
+
+    most: Decimal
+    lowest: Decimal | None
+    each: Decimal
+    unit: str
+    metrics: frozenset[str]
+    """What a policy whose target is in this unit follows, in the words of a spec."""
 
 
 class Demand(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,12 +87,23 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     def of(self, measured: Measurement) -> "Demand":
         """The same in requests per minute of a configuration, as far as its measurement allows."""
         rate = measured.requests_per_minute
-        wanted = (self.concurrency, measured.users), (self.tokens_per_second, measured.tokens_per_second)
-        peaks = [most / each * rate for most, each in wanted if most is not None and each is not None]
-        lowest = [] if self.lowest is None else [self.lowest]
-        if self.lowest_concurrency is not None and measured.users is not None:
-            lowest.append(self.lowest_concurrency / measured.users * rate)
-        return replace(self, peak=max([self.peak, *peaks]), lowest=max(lowest, default=None))
+        # Requests stay as they are: a quotient times its divisor may not be the same number.
+        others = [it for it in self.needs(measured) if it.metrics != PER_INSTANCE]
+        lowest = [it.lowest / it.each * rate for it in others if it.lowest is not None]
+        peak = max([self.peak, *(it.most / it.each * rate for it in others)])
+        known = lowest if self.lowest is None else [self.lowest, *lowest]
+        return replace(self, peak=peak, lowest=max(known, default=None))
+
+    def needs(self, measured: Measurement) -> Iterator[Need]:
+        """What is asked for in each unit that was measured."""
+        rate, users, tokens = measured.requests_per_minute, measured.users, measured.tokens_per_second
+        if self.peak or self.lowest is not None:
+            yield Need(self.peak, self.lowest, rate, "requests a minute", PER_INSTANCE)
+        if self.concurrency is not None and users is not None:
+            at_once = frozenset({TRACKED_AT_ONCE})
+            yield Need(self.concurrency, self.lowest_concurrency, Decimal(users), "requests at once", at_once)
+        if self.tokens_per_second is not None and tokens is not None:
+            yield Need(self.tokens_per_second, None, tokens, "tokens a second", frozenset())
 
     @property
     def usual(self) -> Decimal:
@@ -99,7 +121,7 @@ def demand_of(
     ``weight`` out of all ``weights``. Its file of traffic has been read; ``traffic`` are its minutes.
     """
     share = weight / weights
-    asked = (objective.requests_per_minute, objective.concurrency, objective.tokens_per_second)
+    asked = objective.asked
     if all(it is None for it in asked):
         raise ValueError("the file of traffic has not been read")
     requests, concurrency, tokens = (_part(it, share) for it in asked)
@@ -147,6 +169,10 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     """What a policy follows: requests, or concurrent requests, in the words of a spec."""
     min_capacity: int
+    is_counted: bool
+    """Whether the measurement says what the objective counts in: if not, there is no number of instances,
+    nor a cost.
+    """
     count: int
     """Instances at the highest demand, spare ones included."""
     average: Decimal
@@ -165,12 +191,12 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def per_hour(self) -> Decimal | None:
         """Cost of an hour, on average over the traffic."""
-        return None if self.price is None else self.average * self.price
+        return None if self.price is None or not self.is_counted else self.average * self.price
 
     @property
     def peak_per_hour(self) -> Decimal | None:
         """Cost of an hour with all instances."""
-        return None if self.price is None else self.count * self.price
+        return None if self.price is None or not self.is_counted else self.count * self.price
 
     @property
     def per_month(self) -> Decimal | None:
@@ -202,13 +228,13 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
     price = measured.price_per_hour
     if price is None:
         price = prices.of(measured.instance_type)
-    of_row = demand.of(measured)
+    of_row, unknown = demand.of(measured), tuple(_unknown(measured, demand))
     usable = demand.safety_factor * measured.requests_per_minute
     count = _instances(of_row.peak, usable) + demand.spare_instances
     low = _instances(of_row.peak if of_row.lowest is None else of_row.lowest, usable) + demand.spare_instances
     running = _running(demand.traffic, low, count, math.floor(usable))
     average = Decimal(sum(running.held)) / len(running.held) if running.held else Decimal(count)
-    per_hour = None if price is None else average * price
+    per_hour = None if price is None or unknown else average * price
     served = zip(demand.traffic, running.serving, strict=True)
     at_once = measured.users if demand.is_of_language_model else None
     per_million = None
@@ -221,6 +247,7 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
         target_value=math.floor(usable if at_once is None else demand.safety_factor * at_once),
         metric=TRACKED if at_once is None else TRACKED_AT_ONCE,
         min_capacity=low,
+        is_counted=not unknown,
         count=count,
         average=average,
         minutes_short=sum(asked > serving * measured.requests_per_minute for asked, serving in served),

@@ -13,7 +13,13 @@ from inferstack.check.rules.alarms.definitions import metrics_of_rule
 from inferstack.check.rules.base import GUIDE, METRICS_PAGE, error, warning
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.quantity import UnfitQuantity, absolute_threshold
-from inferstack.facts.scaling import PER_INSTANCE, least_capacity, most_capacity, named_policies
+from inferstack.facts.scaling import (
+    PER_INSTANCE,
+    TRACKED_AT_ONCE,
+    least_capacity,
+    most_capacity,
+    named_policies,
+)
 from inferstack.facts.walk import variant_scalings, variants
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.kinds import ModelSpec
@@ -26,7 +32,7 @@ from inferstack.problems.words import likest
 if TYPE_CHECKING:
     # Most specs have no measurements, and need none of this.
     from inferstack.sizing.prices import RegionPrices
-    from inferstack.sizing.sizes import Demand, Size
+    from inferstack.sizing.sizes import Demand, Need, Size
 
 _SCALING = f"{GUIDE}/endpoint-scaling-loadtest.html"
 _LOAD = f"{GUIDE}/inference-recommender-load-test.html"
@@ -40,8 +46,7 @@ def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
     objective = spec.objective
     if objective is None:
         return
-    asked = (objective.requests_per_minute, objective.concurrency, objective.tokens_per_second)
-    if objective.traffic is None and all(it is None for it in asked):
+    if objective.traffic is None and all(it is None for it in objective.asked):
         message = "the objective does not say how many requests there are"
         fix = "add `requests_per_minute`, `concurrency`, `tokens_per_second`, or a file of `traffic`"
         yield Problem(("objective",), message, fix, lacks="requests_per_minute")
@@ -67,15 +72,16 @@ def scaling_gets_to_the_objective(spec: ModelSpec) -> Iterator[Problem]:
 
     Otherwise each instance gets more requests than it was planned for, just when the endpoint is busiest.
     """
-    wanted = None if spec.objective is None else spec.objective.requests_per_minute
-    if wanted is None or len(variants(spec)) > 1:
+    objective = spec.objective
+    if objective is None or len(variants(spec)) > 1:
         return
+    followed = dict.fromkeys(PER_INSTANCE, (objective.requests_per_minute, "requests a minute"))
+    followed[TRACKED_AT_ONCE] = objective.concurrency, "requests at once"
     for path, scaled, policy, name in named_policies(spec):
         most, target = most_capacity(scaled.scaling), policy.target_value
-        if name in PER_INSTANCE and 0 < most * target < wanted:
-            message = (
-                f"{most} instances at {target:g} requests a minute answer {most * target:g} of {wanted:g}"
-            )
+        wanted, unit = followed.get(name, (None, ""))
+        if wanted is not None and 0 < most * target < wanted:
+            message = f"{most} instances at {target:g} {unit} answer {most * target:g} of {wanted:g}"
             fix = f"raise `max_capacity` to {-int(-wanted // target)}, or measure what an instance can do"
             yield Problem((*path, "target_value"), message, fix)
 
@@ -174,17 +180,20 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def best(self) -> "Size | None":
-        """The configuration of this type that answers most requests within the limit."""
+        """The configuration of this type that needs the fewest instances within the limits."""
         fast = [it for it in self.measured if not it.objections]
-        return max(fast, key=lambda it: it.measurement.requests_per_minute, default=None)
+        return min(fast, key=lambda it: self.demand.of(it.measurement).peak / it.usable, default=None)
 
-    @property
-    def targets(self) -> Iterator[tuple[SpecPath, Decimal]]:
-        """The targets in requests per minute and instance, with their paths."""
+    def targets(self, need: "Need") -> Iterator[tuple[SpecPath, Decimal]]:
+        """The targets per instance in the unit of a need, with their paths."""
         for index, policy in enumerate(() if self.scaling is None else self.scaling.policies):
-            if policy.metric in PER_INSTANCE:
+            if policy.metric in need.metrics:
                 path = (*self.scaling_path, "policies", index, "target_value")
                 yield path, Decimal(str(policy.target_value))
+
+    def planned(self, need: "Need") -> Decimal:
+        """How much of a need an instance is planned for."""
+        return self.demand.safety_factor * need.each
 
 
 @MEASURED.warning("IS561", _SCALING)
@@ -193,42 +202,53 @@ def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
 
     Where a policy has a target per instance, that target decides (IS551).
     """
-    best, wanted = compared.best, compared.demand.peak
-    if best is None or next(compared.targets, None) is not None:
+    best = compared.best
+    if best is None:
         return
-    can = compared.most * best.usable
-    if can < wanted:
+    need = max(compared.demand.needs(best.measurement), key=lambda it: it.most / it.each)
+    if next(compared.targets(need), None) is not None:
+        return
+    can = compared.most * compared.planned(need)
+    if can < need.most:
         path, fix = (*compared.scaling_path, "max_capacity"), f"raise it to {best.count}"
         if compared.scaling is None:
             path = (*compared.path, "initial_instance_count")
             fix = f"start with {best.count}, or let `autoscaling` add them"
-        answered = f"{_counted(compared.most)} can answer {can:.0f} of {wanted:f} requests a minute"
-        yield Problem(path, f"{answered}, {_by(best)}", fix)
+        answered = f"{_counted(compared.most)} can answer {can:.0f} of {need.most:f} {need.unit}"
+        yield Problem(path, f"{answered}, {_by(best, need)}", fix)
 
 
 @MEASURED.warning("IS562", _SCALING)
 def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
-    """A target should not be above the rate of an instance in the load test, times the safety factor.
+    """A target should not be above what an instance did in the load test, times the safety factor.
 
     Instances would be added only when those that run are slow already.
     """
     best = compared.best
-    for path, target in compared.targets:
-        if best is not None and target > best.usable:
-            planned = f"the {best.usable.normalize():f} to plan for"
-            fix = f"lower it to {math.floor(best.usable)}"
-            yield Problem(path, f"{target:f} is above {planned}, {_by(best)}", fix)
+    for need in () if best is None else compared.demand.needs(best.measurement):
+        planned = compared.planned(need)
+        for path, target in compared.targets(need):
+            if best is not None and target > planned:
+                message = f"{target:f} is above the {planned.normalize():f} to plan for, {_by(best, need)}"
+                yield Problem(path, message, f"lower it to {math.floor(planned)}")
 
 
 @MEASURED.warning("IS563")
 def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
     """At least one configuration on the spec's type should have met the latency limit in the load test."""
-    if compared.measured and compared.best is None:
-        shown = min(compared.measured, key=lambda it: it.measurement.usual_latency or Decimal(0))
+    counted = [it for it in compared.measured if it.is_counted]
+    if counted and compared.best is None:
+        shown = min(counted, key=lambda it: (it.measurement.usual_latency or 0, it.measurement.users or 0))
         message = f"no configuration on {compared.instance_type} met the limit, not even "
         message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
-        yield Problem(("objective", "latency"), message, fix)
+        limits = {
+            "latency": compared.demand.latency_limit,
+            "time_to_first_token": compared.demand.first_token_limit,
+            "inter_token_latency": compared.demand.inter_token_limit,
+        }
+        keys = [key for key, limit in limits.items() if limit is not None]
+        yield Problem(("objective", *(keys if len(keys) == 1 else ())), message, fix)
 
 
 @MEASURED.warning("IS564")
@@ -256,14 +276,15 @@ def instances_are_within_the_budget(compared: Compared) -> Iterator[Problem]:
 @MEASURED.warning("IS567")
 def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Problem]:
     """A scaled endpoint should start with as many instances as its quietest minute needs."""
-    best, lowest = compared.best, compared.demand.lowest
-    if best is None or lowest is None or compared.scaling is None or compared.start == 0:
+    best = compared.best
+    if best is None or compared.scaling is None or compared.start == 0:
         return
-    can = compared.start * best.usable
-    if can < lowest:
-        answered = f"{_counted(compared.start)} can answer {can:.0f} of {lowest:f} requests a minute"
-        path = (*compared.path, "initial_instance_count")
-        yield Problem(path, f"{answered}, {_by(best)}", f"start with at least {best.min_capacity}")
+    for need in compared.demand.needs(best.measurement):
+        can, lowest = compared.start * compared.planned(need), need.lowest
+        if lowest is not None and can < lowest:
+            answered = f"{_counted(compared.start)} can answer {can:.0f} of {lowest:f} {need.unit}"
+            path = (*compared.path, "initial_instance_count")
+            yield Problem(path, f"{answered}, {_by(best, need)}", f"start with at least {best.min_capacity}")
 
 
 class Priced(msgspec.Struct, frozen=True):
@@ -296,5 +317,5 @@ def _counted(instances: int) -> str:
     return f"{instances} instance{'s' if instances != 1 else ''}"
 
 
-def _by(size: "Size") -> str:
-    return f"since `{size.title}` answered {size.measurement.requests_per_minute:f} on one"
+def _by(size: "Size", need: "Need") -> str:
+    return f"since `{size.title}` answered {need.each:f} on one"
