@@ -19,6 +19,7 @@ from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point, only_ratios
 from inferstack.sizing.closed_loop import LoadRun
+from inferstack.sizing.confirming import Verdict
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.search import BestOfKind, Goal, Trial
 from inferstack.sizing.sizes import Demand, sizes
@@ -71,8 +72,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("--body x", "--body and --content-type go together"),
         ("--body x --content-type y --rows 2", "--rows is for a body that is made from the declared inputs"),
-        ("--write", "--write and --tune need --try"),
-        ("--tune net", "--write and --tune need --try"),
+        ("--write", "--write, --tune and --picture need --try"),
+        ("--tune net", "--write, --tune and --picture need --try"),
+        ("--picture rates.svg", "--write, --tune and --picture need --try"),
         ("--try instance_group --endpoint e", "an endpoint is measured as it is"),
         ("--budget 2", "--budget is for an --endpoint"),
         ("--concurrency 0", "'0' is not a whole number above 0"),
@@ -94,7 +96,7 @@ def test_a_picture_that_could_not_be_drawn_is_refused_before_the_load(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert main(["measure", "nothing.yaml", "--picture", "rates.svg"]) == 1
+    assert main(["measure", "nothing.yaml", "--try", "dynamic_batching", "--picture", "rates.svg"]) == 1
     assert "pip install 'inferstack[pictures]'" in capsys.readouterr().err
 
 
@@ -187,6 +189,40 @@ def test_what_was_lucky_once_is_no_advice_and_is_not_written() -> None:
     with pytest.raises(Refusal, match="nothing is written: batch 16, 1 instance is not clearly faster"):
         found.write()
     assert file.read_text() == HEAD + DECLARED
+
+
+@pytest.mark.parametrize(("bench", "is_faster"), [(Bench(), True), (LuckyBench(), False)])
+def test_programs_get_the_verdict_with_the_best(
+    bench: Bench, is_faster: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = tuned(Path("ranker.yaml"), bench=bench)
+    show_points(found._points, [], "json", found.verdict_on)
+    points = json.loads(capsys.readouterr().out)
+    [best] = [it for it in points if it["verdict"] is not None]
+    assert best["requests_per_minute"] == max(it["requests_per_minute"] for it in points)
+    said = best["verdict"]
+    assert (said["against"], said["clearly_faster"]) == ("no batching, 1 instance", is_faster)
+    assert said["low"] <= min(said["ratios"]) <= said["high"]
+
+
+def test_a_pair_in_which_only_one_meets_the_limit_is_still_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = tuned(Path("ranker.yaml"))
+    found._verdict = Verdict((math.inf,) * 6, math.inf, math.inf)
+    show_points(found._points, [], "json", found.verdict_on)
+    out = capsys.readouterr().out
+    assert "Infinity" not in out
+    [said] = [it["verdict"] for it in json.loads(out) if it["verdict"] is not None]
+    assert (said["clearly_faster"], said["ratios"]) == (True, [None] * 6)
+
+
+def test_the_runs_of_the_confirmation_are_written_too_and_the_lowest_counts() -> None:
+    found = tuned(Path("ranker.yaml"), bench=LuckyBench())
+    assert len(found.repeated) == 12
+    write_measurements(Path("m.csv"), [*found._points, *found.repeated], "ml.m5.large")
+    rows = sizes(read_measurements(Path("m.csv")), Demand(peak=Decimal(1)), NO_PRICES)
+    assert {it.measurement.requests_per_minute for it in rows if not it.objections} >= {Decimal(6000)}
+    lucky = "another measurement of the same load shows 6000 requests a minute, not 10680"
+    assert any(lucky in it.objections for it in rows)
 
 
 def test_a_search_that_was_interrupted_says_that_nothing_was_confirmed() -> None:

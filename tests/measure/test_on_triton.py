@@ -52,7 +52,9 @@ def test_the_search_makes_slow_batches_six_times_as_fast_and_writes_how(
     assert "# A model that is slow" in ranker.read_text("utf-8")
     assert check_file(ranker) == []
     if same:
-        assert {it.instance_type for it in read_measurements(out)} == {"ml.m5.large"}
+        rows = read_measurements(out)
+        assert {it.instance_type for it in rows} == {"ml.m5.large"}
+        assert len({(it.configuration, it.users) for it in rows}) < len(rows), "the confirmation is missing"
         assert main(["size", str(ranker), "--measurements", str(out)]) == 0
 
 
@@ -66,6 +68,10 @@ def test_onnx_is_computed_in_batches_and_gives_ratios_only(
     assert main(["measure", str(file), *tried, *QUICK]) == 0
     out, err = capsys.readouterr()
     found = {it["batch"]: it for it in json.loads(out)}
+    assert [it["verdict"]["clearly_faster"] for it in json.loads(out) if it["verdict"] is not None] in (
+        [True],
+        [False],
+    )
     assert found[0]["triton"]["net"]["batch"] == 1
     assert found[32]["triton"]["net"]["batch"] > 2
     assert "ratios only: `net` is run by onnxruntime" in err

@@ -51,13 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     measured_on = "the instance type that was measured, if the file names none"
     parser.add_argument("--instance-type", type=_instance_type, metavar="TYPE", help=measured_on)
-    parser.add_argument(
-        "--instances",
-        type=whole_number,
-        default=1,
-        metavar="N",
-        help="how many instances were measured together (1)",
-    )
+    together = "how many instances were measured together (1)"
+    parser.add_argument("--instances", type=whole_number, default=1, metavar="N", help=together)
     parser.add_argument("--variant", metavar="NAME", help="the variant to size, if there are several")
     instead = "this configuration instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
@@ -157,9 +152,8 @@ def _write(options: argparse.Namespace, spec: ModelSpec, sized: SizedVariant, ch
 def _objective(loaded: LoadedSpec) -> Objective:
     objective = loaded.spec.objective
     if objective is None:
-        example = (
-            "objective: {requests_per_minute: 30000, latency: {percentile: P95, value_in_milliseconds: 500}}"
-        )
+        limit = "latency: {percentile: P95, value_in_milliseconds: 500}"
+        example = f"objective: {{requests_per_minute: 30000, {limit}}}"
         raise Refusal(f"{loaded.document.file}: the spec does not say what it is for; write `{example}`")
     return objective
 

@@ -12,16 +12,6 @@ _TOLD = ("measured", "configuration", "users", "latency", "rate")
 _TIMES_THE_LIMIT = 4
 
 
-def rates_of_loads(trials: Sequence[Trial], name: str, *, percentile: float, limit: float) -> Picture:
-    """What ``name`` answered to each number of users.
-
-    Raises:
-        NoPictureError: when it answered nothing.
-    """
-    dots = [_dot(it, name, _users(it), limit) for it in trials if _is_answered(it)]
-    return _picture(dots, f"{name} under load", (name,), percentile, limit)
-
-
 def rates_of_kinds(trials: Sequence[Trial], name: str, *, percentile: float, limit: float) -> Picture:
     """What a search has measured of ``name``: the base, dynamic batching, instances, both. The best of each
     has a label.
@@ -34,13 +24,21 @@ def rates_of_kinds(trials: Sequence[Trial], name: str, *, percentile: float, lim
         _dot(it, kind, f"{kind}, {_users(it)}" if it == best[kind] else None, limit)
         for kind in best
         for it in trials
-        if kind_of(it.configuration) == kind and _is_answered(it)
+        if kind_of(it.configuration) == kind and it.per_second > 0 and math.isfinite(it.latency)
     ]
-    return _picture(dots, f"{name} by configuration", tuple(best), percentile, limit)
-
-
-def _is_answered(trial: Trial) -> bool:
-    return trial.per_second > 0 and math.isfinite(trial.latency)
+    shown = [it for it in dots if it.latency <= _TIMES_THE_LIMIT * limit]
+    if not shown:
+        raise NoPictureError("nothing was answered in a time near the limit")
+    slower = len(dots) - len(shown)
+    left = f"; slower ones not shown: {slower}" if slower else ""
+    subtitle = {} if math.isinf(limit) else {"subtitle": f"Filled: within the limit{left}"}
+    return over_latency(
+        shown,
+        Axes(f"P{percentile:g}", "rate", "requests per minute", "measured", _TOLD, tuple(best)),
+        title={"text": f"{name} by configuration", **subtitle},
+        description="Measurements by latency and rate; the objective's limit is a line.",
+        limit=None if math.isinf(limit) else limit,
+    )
 
 
 def _users(trial: Trial) -> str:
@@ -51,21 +49,3 @@ def _dot(trial: Trial, measured: str, label: str | None, limit: float) -> Dot:
     fields = {"measured": measured, "configuration": trial.configuration.name, "users": trial.users}
     rate, latency = float(rounded(trial.per_second * 60)), float(rounded(trial.latency))
     return Dot(latency, rate, trial.within(limit), label, fields)
-
-
-def _picture(
-    dots: Sequence[Dot], title: str, order: Sequence[str], percentile: float, limit: float
-) -> Picture:
-    shown = [it for it in dots if it.latency <= _TIMES_THE_LIMIT * limit]
-    if not shown:
-        raise NoPictureError("nothing was answered in a time near the limit")
-    slower = len(dots) - len(shown)
-    left = f"; slower ones not shown: {slower}" if slower else ""
-    subtitle = {} if math.isinf(limit) else {"subtitle": f"Filled: within the limit{left}"}
-    return over_latency(
-        shown,
-        Axes(f"P{percentile:g}", "rate", "requests per minute", "measured", _TOLD, order),
-        title={"text": title, **subtitle},
-        description="Measurements by latency and rate; the objective's limit is a line.",
-        limit=None if math.isinf(limit) else limit,
-    )

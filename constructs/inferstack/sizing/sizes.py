@@ -100,8 +100,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
         if self.peak or self.lowest is not None:
             yield Need(self.peak, self.lowest, rate, "requests a minute", PER_INSTANCE)
         if self.concurrency is not None and users is not None:
-            at_once = frozenset({TRACKED_AT_ONCE})
-            yield Need(self.concurrency, self.lowest_concurrency, Decimal(users), "requests at once", at_once)
+            least, followed = self.lowest_concurrency, frozenset({TRACKED_AT_ONCE})
+            yield Need(self.concurrency, least, Decimal(users), "requests at once", followed)
         if self.tokens_per_second is not None and tokens is not None:
             yield Need(self.tokens_per_second, None, tokens, "tokens a second", frozenset())
 

@@ -3,13 +3,12 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, positive_number, whole_number
 from inferstack.cli.measure.deployed import on_endpoint
-from inferstack.cli.measure.output import loads, picture_of_loads, show_points, status, write_measurements
+from inferstack.cli.measure.output import loads, show_points, status, write_measurements
 from inferstack.cli.measure.served import what_is_served
 from inferstack.cli.measure.tuning import Tuning
 from inferstack.cli.pictures import add_picture, draw, require_extra
@@ -38,7 +37,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--try", metavar="KEY,…", type=_tried, dest="tried", default=(), help=tried)
     add("--write", action="store_true", help="with --try: write the best into the spec or config.pbtxt")
     add("--out", metavar="FILE", type=Path, help="write a CSV file for `inferstack size --measurements`")
-    add_picture(command, "draw requests per minute against latency")
+    add_picture(command, "with --try: draw requests per minute against latency")
     add("--format", choices=("text", "json"), default="text", help="text (default) or json")
     _add_load(command)
     _add_server(command)
@@ -113,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         options.log.write_bytes(b"")
     with termination_interrupts():
         if options.endpoint is not None:
-            return on_endpoint(loaded, goal, pace, options)
+            return on_endpoint(loaded, pace, options)
         return _on_this_machine(loaded, goal, pace, options)
 
 
@@ -122,8 +121,8 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield "--body and --content-type go together"
     if options.body is not None and options.rows != 1:
         yield "--rows is for a body that is made from the declared inputs, not for --body"
-    if not options.tried and (options.write or options.tune):
-        yield "--write and --tune need --try"
+    if not options.tried and (options.write or options.tune or options.picture):
+        yield "--write, --tune and --picture need --try"
     if options.tried and options.endpoint is not None:
         yield "--try changes a local server; an endpoint is measured as it is"
     if options.endpoint is None and options.budget is not None:
@@ -165,13 +164,16 @@ def _under_load(
                 tuning.confirm(show)
     finally:
         # Also what was found before Ctrl-C.
-        show_points(points, loads(points) if tuning is None else tuning.lines(), options.format)
+        if tuning is None:
+            show_points(points, loads(points), options.format)
+        else:
+            show_points(points, tuning.lines(), options.format, tuning.verdict_on)
     for reason in reasons:
         tell(f"ratios only: {reason}")
     if options.out is not None:
-        write_measurements(options.out, points, types[0])
-    if options.picture is not None:
-        draw(options.picture, partial(picture_of_loads, points, goal) if tuning is None else tuning.picture)
+        write_measurements(options.out, [*points, *([] if tuning is None else tuning.repeated)], types[0])
+    if tuning is not None and options.picture is not None:
+        draw(options.picture, tuning.picture)
     if tuning is not None and options.write:
         tuning.write()
     return status(points)

@@ -1,26 +1,23 @@
 """A deployed endpoint under load."""
 
 import argparse
-from functools import partial
 
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.endpoint_load import EndpointLoad
 from inferstack.account.invoking import Invocation
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.check.load import LoadedSpec
-from inferstack.cli.measure.output import loads, picture_of_loads, show_points, status, write_measurements
+from inferstack.cli.measure.output import loads, show_points, status, write_measurements
 from inferstack.cli.measure.served import what_is_served
-from inferstack.cli.pictures import draw
 from inferstack.cli.terminal import Refusal, passing, tell
 from inferstack.facts.walk import region_of
 from inferstack.sizing.bench import Point
 from inferstack.sizing.closed_loop import Pace
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, prices_for
-from inferstack.sizing.search import Goal
 from inferstack.triton.measuring.serving import request_to
 
 
-def on_endpoint(loaded: LoadedSpec, goal: Goal, pace: Pace, options: argparse.Namespace) -> int:
+def on_endpoint(loaded: LoadedSpec, pace: Pace, options: argparse.Namespace) -> int:
     """Bounded in requests, time and money."""
     try:
         load = _endpoint_load(loaded, pace, options)
@@ -46,8 +43,6 @@ def on_endpoint(loaded: LoadedSpec, goal: Goal, pace: Pace, options: argparse.Na
             write_measurements(options.out, points, str(variant.instance_type), variant.instances)
     except AccountError as error:
         raise Refusal(str(error)) from None
-    if options.picture is not None:
-        draw(options.picture, partial(picture_of_loads, points, goal))
     return status(points)
 
 

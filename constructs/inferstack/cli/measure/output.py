@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,6 @@ from inferstack.problems import printable
 from inferstack.sizing.bench import Point, doubts_about
 from inferstack.sizing.closed_loop import PERCENTILES, LoadRun, rounded
 from inferstack.sizing.measurements import as_csv
-from inferstack.sizing.pictures import Picture
-from inferstack.sizing.rate_picture import rates_of_loads
-from inferstack.sizing.search import Goal
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.measuring.statistics import Counted
 
@@ -25,10 +22,16 @@ def status(points: Iterable[Point]) -> int:
     return int(not any(point.run.answers for point in points))
 
 
-def show_points(points: Sequence[Point], lines: Iterable[str], form: str) -> None:
+def show_points(
+    points: Sequence[Point],
+    lines: Iterable[str],
+    form: str,
+    verdict_on: Callable[[Point], Mapping[str, Any] | None] = lambda _: None,
+) -> None:
     """Prints what was found, and says on standard error what is doubtful about it."""
     if form == "json":
-        print(json.dumps([_fields(point) for point in points], indent=1), flush=True)
+        found = [{**_fields(point), "verdict": verdict_on(point)} for point in points]
+        print(json.dumps(found, indent=1), flush=True)
         return
     print("".join(f"{printable(line)}\n" for line in lines if points), end="", flush=True)
     for line in doubts_about(points):
@@ -72,17 +75,6 @@ def milliseconds(value: float) -> str:
     """A latency in a table."""
     digits = 2 if value < 10 else 1 if value < 100 else 0
     return "-" if math.isinf(value) else f"{value:.{digits}f}"
-
-
-def picture_of_loads(points: Sequence[Point], goal: Goal) -> Picture:
-    """What one model or endpoint answered to each number of users.
-
-    Raises:
-        NoPictureError: when it answered nothing.
-    """
-    name = points[0].name if points else ""
-    trials = [it.trial(goal.percentile) for it in points]
-    return rates_of_loads(trials, name, percentile=goal.percentile, limit=goal.limit)
 
 
 def _fields(point: Point) -> dict[str, Any]:

@@ -43,6 +43,8 @@ class Tuning:
     ) -> None:
         self._bench, self._served, self._goal, self._options = bench, served, goal, options
         self._points = points
+        self.repeated: list[Point] = []
+        """The runs of the confirmation, from which the search takes nothing."""
         self._verdict: Verdict | None = None
         self._against = Configuration()
         self._model = served.model(self._chosen())
@@ -77,7 +79,8 @@ class Tuning:
         def rate(trial: Trial) -> float:
             made = trial.configuration
             show(f"measured again: {made.name}, {trial.users} users")
-            again = self._bench.configured(self._model.name, made, trial.users).trial(self._goal.percentile)
+            self.repeated.append(self._bench.configured(self._model.name, made, trial.users))
+            again = self.repeated[-1].trial(self._goal.percentile)
             return again.per_second if again.within(limit) else 0.0
 
         self._against = other.configuration
@@ -114,6 +117,18 @@ class Tuning:
             yield "each was measured once only, so the difference may be chance"
         if self._verdict is None or self._verdict.is_clear:
             yield from self._block(best.configuration)
+
+    def verdict_on(self, point: Point) -> Mapping[str, Any] | None:
+        """What the confirmation says, as data, if the point is the one that looked best."""
+        best, verdict = best_of(self._trials, self._goal.limit), self._verdict
+        if verdict is None or point.trial(self._goal.percentile) != best:
+            return None
+        # JSON has no infinity: null is a pair in which only this one met the limit.
+        low, high, *ratios = (
+            None if math.isinf(it) else round(it, 4) for it in (verdict.low, verdict.high, *verdict.ratios)
+        )
+        said = {"clearly_faster": verdict.is_clear, "low": low, "high": high, "ratios": ratios}
+        return {"against": self._against.name, **said}
 
     def picture(self) -> Picture:
         """All that was measured, by kind of configuration.
