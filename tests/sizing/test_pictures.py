@@ -84,6 +84,11 @@ def test_nothing_to_draw_is_said() -> None:
             )
 
 
+def test_what_cannot_be_counted_is_not_drawn() -> None:
+    with pytest.raises(NoPictureError, match="nothing to draw"):
+        picture([one(price=None)], Demand(peak=Decimal(0), concurrency=Decimal(64)))
+
+
 def test_a_long_name_is_cut() -> None:
     (point,) = picture([one(name="max_batch_size=16, max_queue_delay=100")])["data"]["values"]
     assert point["label"] == "30 x max_batch_size=16,…"
