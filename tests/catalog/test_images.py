@@ -209,18 +209,20 @@ def test_what_the_sdk_has_forgotten_is_added() -> None:
     assert uri("vllm", "0.17", "us-east-1", "ml.g6.xlarge") == uri("vllm", "0.17.1", "us-east-1")
 
 
-ENGINES = {"djl-lmi", "huggingface-llm", "huggingface-tei", "huggingface-vllm", "sglang", "vllm"}
+ON_CPUS = {"huggingface-tei-cpu", "llama-cpp", "llama-cpp-arm64"}
+ENGINES = {"djl-lmi", "huggingface-llm", "huggingface-tei", "huggingface-vllm", "sglang", "vllm", *ON_CPUS}
 
 
 @pytest.mark.parametrize("framework", sorted(ENGINES))
 def test_the_contents_of_each_image_with_an_engine_are_known(framework: str) -> None:
     """Fails when the SDK has a newer one: then `image-contents.csv` needs its row."""
-    for version in document("images.json")["frameworks"][framework]["x86_64"]["versions"]:
+    (line,) = document("images.json")["frameworks"][framework].values()
+    for version in line["versions"]:
         found = images.find(framework, version)
         inside = contents(found.repository, found.tag)
         assert inside is not None, version
         assert inside.engine is not None, version
-        assert inside.cuda is not None, version
+        assert (inside.cuda is None) is (framework in ON_CPUS), version
 
 
 @pytest.mark.parametrize(
@@ -238,6 +240,7 @@ def test_the_contents_of_each_image_with_an_engine_are_known(framework: str) -> 
         ("djl-inference", "0.99.0-lmi99.0.0-cu199", "lmi", None, None),
         ("djl-inference", "0.33.0-tensorrtllm0.21.0-cu128", "tensorrt-llm", "0.21.0", (12, 8)),
         ("tei", "2.0.1-tei1.9.3-gpu-py310-cu129-ubuntu24.04", "tei", "1.9.3", (12, 9)),
+        ("tei-cpu", "2.0.1-tei1.8.2-cpu-py310-ubuntu22.04", "tei", "1.8.2", None),
         ("sagemaker-tritonserver", "25.09-py3", "triton", None, (13, 0)),
         ("sagemaker-tritonserver", "25.09-py3-cpu", "triton", None, None),
     ],

@@ -29,6 +29,7 @@ LMI_20, LMI_28 = (
 TGI_1, TGI_3 = (
     f"{AWS}/huggingface-pytorch-tgi-inference:{tag}-gpu-py311" for tag in ("2.1.1-tgi1.4.5", "2.7.0-tgi3.3.6")
 )
+TEI_CPU = f"{AWS}/tei-cpu:2.0.1-tei1.8.2-cpu-py310-ubuntu22.04"
 TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
 LLAMA_CPP = f"{AWS}/llama-cpp:server-sagemaker-cuda-v1"
 
@@ -100,6 +101,7 @@ MISTAKES = {
     "TGI: not yet": (TGI_1, {"QUANTIZE": "fp8"}, "IS342", "TGI 1.4.5"),
     "TGI: thousands": (TGI_3, {"MAX_BATCH_PREFILL_TOKENS": "4k"}, "IS342", "whole number"),
     "TEI: as in its API": (TEI, {"POOLING": "last_token"}, "IS342", "last-token"),
+    "TEI on CPUs": (TEI_CPU, {"POOLING": "mena"}, "IS342", "did you mean `mean`?"),
     "TEI: less than none": (TEI, {"MAX_BATCH_TOKENS": "-1"}, "IS342", "0 or more"),
     # ------------------------------------------------------------ another engine's
     "TGI's on vLLM": (VLLM_27, {"SM_NUM_GPUS": "4"}, "IS343", "`SM_VLLM_TENSOR_PARALLEL_SIZE`"),
