@@ -193,6 +193,16 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
             "environment": {"SM_VLLM_MAX_MODEL_LEN": "8192"},
         },
     ),
+    "IS361 experts that are distributed weigh the same": (
+        {
+            "environment": {
+                "SM_VLLM_ENABLE_EXPERT_PARALLEL": "true",
+                "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3",
+            },
+        },
+        "but needs 14.0 or more",
+        {"environment": {"SM_VLLM_ENABLE_EPLB": "true", "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
+    ),
     "IS361 a share of the GPU": (
         {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
         "the engine takes 13.4 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more",
@@ -203,6 +213,12 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "reading 141 GB of weights may take 1412 s, but only 480 are allowed; "
         "write `container_startup_health_check_timeout_in_seconds: 2880`",
         {"size": 48_000_000_000, "on": "ml.g6e.12xlarge", "environment": tp(4), "variant": {}},
+    ),
+    "IS365 longer than SageMaker waits": (
+        {"size": 400_000_000_000, "on": "ml.p5.48xlarge", "environment": tp(8), "variant": {}},
+        "reading 400 GB of weights may take 4000 s, but only 480 are allowed; write "
+        "`container_startup_health_check_timeout_in_seconds: 3600`, the longest that SageMaker waits",
+        {"size": 400_000_000_000, "on": "ml.p5.48xlarge", "environment": tp(8)},
     ),
     "IS365 a time that is too short": (
         {"variant": {HEALTH_CHECK: 120, DOWNLOAD: 60}},

@@ -127,6 +127,55 @@ def test_the_table_says_what_to_write(capsys):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+SGLANG = ('framework: vllm, version: "0.30.0"', 'framework: sglang, version: "0.5.12"')
+# Of a spec, or of the model alone: the first that surely holds it, else the spec's own type, else the first that
+# surely holds the weights. None of the types that perhaps do is better known than the others.
+PROPOSED = {
+    "the first that surely does": (
+        ("chat.yaml", "--concurrency", "8"),
+        ("", ""),
+        {},
+        "ml.g6e.xlarge (--write",
+    ),
+    "the spec's own of those that perhaps do": (("chat.yaml",), SGLANG, {}, "ml.g6e.xlarge (--write"),
+    "a cache of unknown form": (
+        ("--model-config", "model"),
+        ("", ""),
+        {"sliding_window": 4096},
+        "ml.g7.2xlarge:",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "replaced", "config", "expected"), PROPOSED.values(), ids=PROPOSED)
+def test_no_type_is_proposed_that_most_likely_is_too_small(capsys, words, replaced, config, expected):
+    write_model(config)
+    Path("chat.yaml").write_text(SPEC.replace(*replaced))
+    assert main(["fit", *words]) == 0
+    shown = capsys.readouterr().out
+    assert f"in the spec, for {expected}" in shown
+    assert "what would change it:\n  " in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_nothing_is_said_to_change_a_table_that_nothing_changes(capsys):
+    write_model({"quantization_config": {"quant_method": "fp8"}})
+    Path("chat.yaml").write_text(SPEC.replace(*SGLANG))
+    assert main(["fit", "chat.yaml"]) == 0
+    assert "what would change it" not in capsys.readouterr().out
+
+
+def test_what_makes_the_memory_unknown_is_named(capsys):
+    offload = SPEC.replace('"0.30.0"', '"0.17.1"').replace(
+        "SM_VLLM_MAX", 'SM_VLLM_CPU_OFFLOAD_GB: "4", SM_VLLM_MAX'
+    )
+    Path("chat.yaml").write_text(offload)
+    assert main(["fit", "chat.yaml"]) == 0
+    printed = capsys.readouterr()
+    assert "what SM_VLLM_CPU_OFFLOAD_GB does to its memory is not known: judged as vLLM 0.17.1" in printed.err
+    assert "GiB of weights, vLLM 0.17.1\n" in printed.out
+
+
 # ---------------------------------------------------------------- --write
 
 FLEET = """\

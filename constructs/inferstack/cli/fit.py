@@ -137,9 +137,13 @@ def _served(options: argparse.Namespace) -> Iterator[_Asked]:
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
         described = Described(placed, it)
         serving, model = described.serving(1), replace(it, context=described.longest)
+        plain = described.with_defaults or Served(version=version)
         if serving is None:
-            tell(printable(f"{dotted(placed.path)}: judged as vLLM {version} with its defaults serves it"))
-        how = replace(serving or Served(version=version), tensor_parallel=1, pipeline_parallel=1, **asked)
+            unclear = described.unclear
+            because = "" if unclear is None else f"what {unclear.name} does to its memory is not known: "
+            judged = f"judged as {_engine(plain)} with its defaults serves it"
+            tell(printable(f"{dotted(placed.path)}: {because}{judged}"))
+        how = replace(serving or plain, tensor_parallel=1, pipeline_parallel=1, **asked)
         yield _Asked(dotted(placed.path), model, how, placed, serving is not None)
 
 
@@ -215,8 +219,7 @@ def _lines(options: argparse.Namespace, asked: _Asked, found: Sequence[Fit], pri
     model, serving, shown = asked.model, asked.serving, _shown(options, found)
     context = options.context or model.context
     size = (model.weight_bytes or 0) / GIB
-    served_by = f"{ENGINES[serving.engine].title} {serving.version}"
-    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {served_by}"
+    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {_engine(serving)}"
     requests = "" if context is None else f"requests of {context} tokens; "
     yield f"{requests}memory in GiB on each GPU"
     besides = overhead(serving)
@@ -225,18 +228,41 @@ def _lines(options: argparse.Namespace, asked: _Asked, found: Sequence[Fit], pri
     yield from _table([it for it in shown if it.verdict != "no"], prices)
     others = ", ".join(it.host.name for it in shown if it.verdict == "no")
     if others:
-        yield from textwrap.wrap(
-            f"too small: {others}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False
-        )
+        yield from _wrapped(f"too small: {others}")
     unknown = next((it.unknown for it in shown if it.unknown is not None), None)
     if unknown is not None:
-        yield f"tokens and requests are unknown: {unknown}"
-    proposed = next((it for it in shown if it.verdict != "no"), None)
+        yield from _wrapped(f"tokens and requests are unknown: {unknown}")
+    proposed = _best(asked, found if options.instance_type is None else shown)
     if options.choose is not None:
         proposed = _named(asked, found, options.choose)
     if proposed is not None and not options.write:
         yield from ("", *_proposed(proposed, asked, _options(options, asked, proposed)))
-    yield from _changes(shown, model, serving, context)
+    changes = () if all(it.verdict == "yes" for it in shown) else tuple(_changes(model, serving, context))
+    yield from ("what would change it:", *changes) if changes else ()
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _engine(serving: Served) -> str:
+    return f"{ENGINES[serving.engine].title} {serving.version}"
+
+
+def _best(asked: _Asked, found: Sequence[Fit]) -> Fit | None:
+    """The first that surely holds it, else the spec's own type, else the first that surely holds the weights.
+
+    Of those that perhaps hold it, the smallest is the one that most likely does not.
+    """
+    of_spec = () if asked.placed is None else asked.placed.instance_types
+    perhaps = [it for it in found if it.verdict == "perhaps"]
+    wished = (
+        *(it for it in found if it.verdict == "yes"),
+        *(it for it in perhaps if it.host.name in of_spec),
+        *(it for it in perhaps if it.cache.least > 0),
+        *perhaps,
+    )
+    return next(iter(wished), None)
 
 
 def _table(holding: Sequence[Fit], prices: Prices) -> Iterator[str]:
@@ -309,14 +335,9 @@ def _how_to_write(fit: Fit, asked: _Asked) -> str:
     return f" ({chosen}--write edits it)"
 
 
-def _changes(
-    found: Sequence[Fit], model: LanguageModel, serving: Served, context: int | None
-) -> Iterator[str]:
+def _changes(model: LanguageModel, serving: Served, context: int | None) -> Iterator[str]:
     """What would change the table."""
-    if all(it.verdict == "yes" for it in found):
-        return
-    yield "what would change it:"
-    if model.quantization is None:
+    if model.quantization is None and serving.quantization is None:
         half = (model.weight_bytes or 0) / 2 / GIB
         yield f"  a model quantized to 8 bits: {half:.1f} GiB of weights"
     of_token = token_bytes(model, serving)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.catalog import instances
 from inferstack.catalog.gpus import gpu_memory
@@ -18,7 +19,7 @@ from inferstack.engines.gpus import LEAST_CAPABILITIES, USE_ALL
 from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead, requested, room_for_cache, weights
 from inferstack.engines.model_config import Adapter, LanguageModel
-from inferstack.engines.settings import name_of, setting, settings
+from inferstack.engines.settings import Setting, name_of, setting, settings
 from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.walk import PlacedContainer, runs_of
 from inferstack.problems import Problem, SpecPath
@@ -114,22 +115,38 @@ class Described(msgspec.Struct, frozen=True):
             return visible if running.name in USE_ALL else 1
         return self.number("tensor_parallel_size")
 
+    @property
+    def with_defaults(self) -> Served | None:
+        """How the engine serves it if nothing is set; None if the engine or its version is not known."""
+        running = self.running
+        if running is None or running.name not in (*RUN_VLLM, *_OTHERS) or running.version is None:
+            return None
+        return Served(version=running.version, engine="vllm" if self.vllm else running.name)
+
+    @property
+    def unclear(self) -> Setting | None:
+        """The variable because of which it is not known what the engine takes of a GPU; None if there is
+        none.
+        """
+        running = self.running
+        read = {
+            "tensor_parallel_size": self.tensor_parallel(1),
+            "pipeline_parallel_size": self.number("pipeline_parallel_size"),
+            "gpu_memory_utilization": self.share("gpu_memory_utilization"),
+        }
+        unread = [what for what, number in read.items() if number is None]
+        found = [setting(self.placed, what) for what in (*_UNCLEAR, *unread)]
+        if running is not None and running.name == "sglang":
+            found += [it for it in settings(self.placed) if _moves_weights(it.option)]
+        return next((it for it in found if it is not None), None)
+
     def serving(self, visible: int) -> Served | None:
         """How the engine serves it on so many GPUs; None if something is set whose effect is not known."""
-        running, degree = self.running, self.tensor_parallel(visible)
-        if running is None or running.name not in (*RUN_VLLM, *_OTHERS) or degree is None:
+        plain, degree = self.with_defaults, self.tensor_parallel(visible)
+        if plain is None or degree is None or self.unclear is not None:
             return None
-        if running.version is None or any(self.text(it) is not None for it in _UNCLEAR):
-            return None
-        if running.name == "sglang" and any(_moves_weights(it.option) for it in settings(self.placed)):
-            return None
-        if self.text("pipeline_parallel_size") is not None and self.number("pipeline_parallel_size") is None:
-            return None
-        if self.text("gpu_memory_utilization") is not None and self.share("gpu_memory_utilization") is None:
-            return None
-        return Served(
-            version=running.version,
-            engine="vllm" if running.name in RUN_VLLM else running.name,
+        return replace(
+            plain,
             tensor_parallel=degree,
             pipeline_parallel=self.number("pipeline_parallel_size") or 1,
             dtype=(self.text("dtype") or "auto").lower(),
@@ -139,8 +156,9 @@ class Described(msgspec.Struct, frozen=True):
         )
 
 
-# They move weights elsewhere, divide them in another way, or change the model.
-_UNCLEAR = ("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_expert_parallel", "load_format")
+# They move weights elsewhere, divide them in another way, double some, or change the model. Experts that are
+# distributed over the same GPUs rather than cut (`enable_expert_parallel`) weigh the same.
+_UNCLEAR = ("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_eplb", "load_format")
 
 
 # Of SGLang only, and likewise: they leave experts to the CPU, or quantize what is loaded.

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from inferstack.check.rules.base import CONTAINER_PAGE
 from inferstack.check.rules.containers.artifacts import has_files
 from inferstack.check.rules.language_models.model_files import OF_MODELS, Described
-from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, seconds_to_read, start_limits, start_timeout
+from inferstack.engines.start import (
+    DOWNLOAD,
+    HEALTH_CHECK,
+    LONGEST,
+    seconds_to_read,
+    start_limits,
+    start_timeout,
+)
 from inferstack.problems import Problem
 
 # "… during the 8 minutes after startup"; for downloads, AWS names none.
@@ -28,8 +35,9 @@ def start_has_time(described: Described) -> Iterator[Problem]:
             written = getattr(block, key, None)
             limit = _UNSAID.get(key) if written is None else written
             is_unused = key == DOWNLOAD and not has_files(described.placed.container)
-            if limit is not None and limit < needed and not is_unused:
+            if limit is not None and limit < min(needed, LONGEST) and not is_unused:
                 weights = f"{size / 1e9:.0f} GB of weights"
                 message = f"reading {weights} may take {needed} s, but only {limit} are allowed"
                 at = described.path if written is None else (*path, key)
-                yield Problem(at, message, f"write `{key}: {start_timeout(size)}`")
+                most = ", the longest that SageMaker waits" if needed > LONGEST else ""
+                yield Problem(at, message, f"write `{key}: {start_timeout(size)}`{most}")
