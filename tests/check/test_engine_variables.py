@@ -26,6 +26,7 @@ SGLANG_5, SGLANG_12, SGLANG_19 = (f"{AWS}/sglang:0.5.{patch}-gpu-py312" for patc
 LMI_20, LMI_28 = (
     f"{AWS}/djl-inference:0.36.0-lmi{number}.0.0-cu{cuda}" for number, cuda in ((20, 128), (28, 130))
 )
+LMI_18 = f"{AWS}/djl-inference:0.36.0-lmi18.0.0-cu128"
 TGI_1, TGI_3 = (
     f"{AWS}/huggingface-pytorch-tgi-inference:{tag}-gpu-py311" for tag in ("2.1.1-tgi1.4.5", "2.7.0-tgi3.3.6")
 )
@@ -131,6 +132,7 @@ MISTAKES = {
     "AWS's own notebooks": (LMI_28, {"OPTION_LORA_EXTRA_VOCAD_SIZE": "256"}, "IS340", "LMI 28"),
     "the server's": (LMI_28, {"OPTION_ENABLE_LOG_REQUESTS": "true"}, "IS340", "LMI replaces"),
     "both have a value": (LMI_28, {"OPTION_TENSOR_PARALLEL_SIZE": "4"}, "IS346", "`OPTION_TENSOR_PARALLEL_DEGREE`"),
+    "both, before the tables": (LMI_18, {"OPTION_MAX_NUM_SEQS": "64"}, "IS346", "LMI 18 does not load"),
     "both, of sequences": (LMI_20, {"OPTION_MAX_NUM_SEQS": "64"}, "IS346", "`OPTION_MAX_ROLLING_BATCH_SIZE`"),
     # ------------------------------------------------------------ TGI and TEI: names
     "TGI, letters swapped": (TGI_3, {"MAX_INPUT_LENGHT": "1024"}, "IS340", "`MAX_INPUT_LENGTH`"),
@@ -311,6 +313,7 @@ RIGHT = {
     ),
     "an image of one's own": (f"{OWN}/vllm:0.27.1", {"SM_VLLM_FOO": "1", "OPTION_BAR": "2", "VLLM_X": "3"}),
     "an older LMI than the tables": (f"{AWS}/djl-inference:0.32.0-lmi14.0.0-cu126", {"OPTION_FOO": "1"}),
+    "an LMI that may not compare": (f"{AWS}/djl-inference:0.32.0-lmi14.0.0-cu126", {"OPTION_MAX_NUM_SEQS": "64"}),
     "another framework": ({"framework": "triton", "version": "25.04"}, {"SM_VLLM_FOO": "1", "OPTION_X": "1"}),
     "a version that is not known": (f"{AWS}/vllm:server-sagemaker-cuda-v2", {"SM_VLLM_FOO": "1"}),
 }  # fmt: skip

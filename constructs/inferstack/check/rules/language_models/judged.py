@@ -26,10 +26,11 @@ class Judged(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """The engine and the version that was looked at, as messages name them."""
+        if self.running.name == "lmi":
+            inside = "" if self.options is None else f" with vLLM {self.options.said}"
+            return f"LMI {self.running.release.rpartition('lmi')[2]}{inside}"
         if self.options is None:
             return self.engine.title
-        if self.running.name == "lmi":
-            return f"LMI {self.running.release.rpartition('lmi')[2]} with vLLM {self.options.said}"
         return f"{self.engine.title} {self.options.said}"
 
     @property

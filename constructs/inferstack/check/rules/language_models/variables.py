@@ -272,6 +272,10 @@ def _unread(it: Judged, options: KnownOptions, variable: str) -> Problem:
 # ---------------------------------------------------------------- two for one
 
 
+# vLLM in LMI 15, the first that surely compares them. It is older than the tables, which are not needed here.
+_OF_LMI_15 = (0, 8, 4)
+
+
 @warning("IS346", _LMI)
 def lmi_has_its_own_name(spec: ModelSpec) -> Iterator[Problem]:
     """An option for which LMI has a name of its own should not be set by vLLM's.
@@ -279,10 +283,9 @@ def lmi_has_its_own_name(spec: ModelSpec) -> Iterator[Problem]:
     LMI's own always has a value, which it compares with the text of the other: they differ, and the model is
     not loaded, even if both are the same number.
     """
-    for it, _ in known(spec):
-        for variable in (
-            it.placed.environment if it.running.name == "lmi" and not _has_own_handler(it) else ()
-        ):
+    for it in judged(spec):
+        compares = it.running.name == "lmi" and numbers(it.running.version or "") >= _OF_LMI_15
+        for variable in it.placed.environment if compares and not _has_own_handler(it) else ():
             called = CALLED.get(str(it.engine.option(variable)))
             if called is not None:
                 message = f"{it.title} does not load a model with {variable}"
