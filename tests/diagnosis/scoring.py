@@ -10,7 +10,7 @@ import yaml
 
 from inferstack.diagnosis.in_spec import Diagnosis, diagnosed
 from inferstack.diagnosis.reading import lines_of
-from inferstack.diagnosis.verdict import findings_in
+from inferstack.diagnosis.verdict import clues_in
 
 TEXTS = Path(__file__).parent / "texts"
 
@@ -34,7 +34,7 @@ def cases(name: str) -> list[Case]:
 
 def answer(case: Case) -> Diagnosis:
     """What `diagnose` says of a text."""
-    return diagnosed(findings_in(lines_of(BytesIO(case.text.encode()))))
+    return diagnosed(clues_in(lines_of(BytesIO(case.text.encode()))))
 
 
 class Score(msgspec.Struct):

@@ -9,7 +9,7 @@ import pytest
 
 from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
 from inferstack.diagnosis.reading import LONGEST_LINE, NoTextError, lines_of
-from inferstack.diagnosis.verdict import findings_in
+from inferstack.diagnosis.verdict import clues_in
 from inferstack.problems import FilePlace, Problem, Severity
 from inferstack.source.compose import compose
 from inferstack.source.document import Document
@@ -28,7 +28,7 @@ NO_GPU = SPEC.replace("ml.g5.xlarge", "ml.m5.xlarge")
 
 def told(text: str | bytes, beside: SpecBeside | None = None) -> Diagnosis:
     content = text if isinstance(text, bytes) else text.encode()
-    return diagnosed(findings_in(lines_of(BytesIO(content))), beside)
+    return diagnosed(clues_in(lines_of(BytesIO(content))), beside)
 
 
 def beside(text: str = SPEC, *problems: Problem) -> SpecBeside:

@@ -19,7 +19,7 @@ from inferstack.endpoint.cost import NO_PRICES
 from inferstack.facts.triton import triton_blocks
 from inferstack.sizing.bench import Point, only_ratios
 from inferstack.sizing.closed_loop import LoadRun
-from inferstack.sizing.confirming import Verdict
+from inferstack.sizing.confirming import Confirmation
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.search import BestOfKind, Goal, Trial
 from inferstack.sizing.sizes import Demand, sizes
@@ -207,7 +207,7 @@ def test_programs_get_the_verdict_with_the_best(
 
 def test_a_pair_in_which_only_one_meets_the_limit_is_still_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = tuned(Path("ranker.yaml"))
-    found._verdict = Verdict((math.inf,) * 6, math.inf, math.inf)
+    found._verdict = Confirmation((math.inf,) * 6, math.inf, math.inf)
     show_points(found._points, [], "json", found.verdict_on)
     out = capsys.readouterr().out
     assert "Infinity" not in out

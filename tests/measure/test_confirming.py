@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from inferstack.sizing.confirming import LOOKS, Verdict, compared
+from inferstack.sizing.confirming import LOOKS, Confirmation, compared
 
 
 def engine(rate: float, noise: float, seed: int, clock: list[int], drift: float = 0.0) -> Callable[[], float]:
@@ -19,7 +19,7 @@ def engine(rate: float, noise: float, seed: int, clock: list[int], drift: float 
     return run
 
 
-def judged(ratio: float, noise: float, seed: int, drift: float = 0.0) -> Verdict:
+def judged(ratio: float, noise: float, seed: int, drift: float = 0.0) -> Confirmation:
     clock = [0]
     one, other = (engine(rate, noise, seed * 2 + at, clock, drift) for at, rate in enumerate((ratio, 1.0)))
     return compared(one, other)

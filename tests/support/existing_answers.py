@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from inferstack.endpoint.of_answers import Answers
+from inferstack.endpoint.of_answers import EndpointAnswers
 
 ARN = "arn:aws:sagemaker:us-east-1:123456789012"
 ROLE = "arn:aws:iam::123456789012:role/service-role/by-hand"
@@ -181,6 +181,6 @@ def by_hand() -> dict[str, Any]:
     }
 
 
-def answers(**instead: Any) -> Answers:
+def answers(**instead: Any) -> EndpointAnswers:
     """What AWS says of it, with other values for some fields."""
-    return Answers(**{**by_hand(), **instead})
+    return EndpointAnswers(**{**by_hand(), **instead})

@@ -8,13 +8,13 @@ from support.existing_answers import ARN, IMAGE, ROLE, WHERE, answers, by_hand, 
 
 from inferstack.check.load import parse_spec
 from inferstack.resolve.imported import spec_of, template
-from inferstack.updates.drift import Comparison, compared
+from inferstack.updates.drift import Drifts, compared
 
 Fields = dict[str, Any]
 Change = Callable[[Fields], None]
 
 
-def drift_after(change: Change, spec: dict[str, Any] | None = None) -> Comparison:
+def drift_after(change: Change, spec: dict[str, Any] | None = None) -> Drifts:
     """What differs after a change by hand from the spec of before."""
     before = spec_of(answers(), WHERE).data if spec is None else spec
     fields = by_hand()
@@ -23,7 +23,7 @@ def drift_after(change: Change, spec: dict[str, Any] | None = None) -> Compariso
     change(fields)
     found = compared(template(parse_spec(before), WHERE), answers(**fields))
     shown = tuple(it for it in found.drift if it.path != ("AlarmDescription",))
-    return Comparison(shown, found.not_compared, found.matched)
+    return Drifts(shown, found.not_compared, found.matched)
 
 
 def fleet(fields: Fields) -> Fields:

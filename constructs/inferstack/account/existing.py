@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from inferstack.account.connection import AccountError, Connection, error_code, explained
-from inferstack.endpoint.of_answers import Answer, Answers, is_tracking_alarm
+from inferstack.endpoint.of_answers import Answer, EndpointAnswers, is_tracking_alarm
 
 _RIGHTS = (
     "reading an endpoint needs sagemaker:DescribeEndpoint, sagemaker:DescribeEndpointConfig, "
@@ -24,7 +24,7 @@ _NOT_FOUND = "Could not find"
 _NO_STACK = "does not exist"
 
 
-def existing_endpoint(connection: Connection, region: str, name: str) -> Answers:
+def existing_endpoint(connection: Connection, region: str, name: str) -> EndpointAnswers:
     """All that AWS says about an endpoint.
 
     Raises:
@@ -68,7 +68,7 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Answers
             # The oldest targets have no ARN.
             if (arn := it.get("ScalableTargetARN")) is not None
         }
-        return Answers(
+        return EndpointAnswers(
             endpoint=endpoint,
             config=config,
             models=models,

@@ -12,7 +12,7 @@ from inferstack.check.rules.asking import Ask
 from inferstack.check.rules.containers import environment
 from inferstack.check.rules.language_models.properties import DescribedProperties
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.properties import PROPERTIES, Property, in_words_of_the_file, properties_in
+from inferstack.engines.properties import PROPERTIES, ServingProperty, in_words_of_the_file, properties_in
 from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.walk import PlacedContainer, containers
 from inferstack.format.kinds import ModelSpec
@@ -70,7 +70,7 @@ def with_properties(spec: ModelSpec, document: Document, model_config: Path | No
     return WithProperties(changed, tuple(described), tuple(unreadable), places)
 
 
-def _place(file: Path, it: Property) -> FilePlace:
+def _place(file: Path, it: ServingProperty) -> FilePlace:
     return FilePlace(file.as_posix(), it.line)
 
 

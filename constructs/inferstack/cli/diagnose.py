@@ -16,7 +16,7 @@ from inferstack.cli.escaping import json_text
 from inferstack.cli.terminal import Refusal, painted
 from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
 from inferstack.diagnosis.reading import NoTextError, lines_of
-from inferstack.diagnosis.verdict import Findings, findings_in
+from inferstack.diagnosis.verdict import Clues, clues_in
 from inferstack.problems import SpecError, printable
 from inferstack.source.spec_file import PIPED, STANDARD_INPUT
 
@@ -60,7 +60,7 @@ def _beside(options: argparse.Namespace) -> SpecBeside:
     return SpecBeside(document, tuple(problems))
 
 
-def _findings(name: str) -> Findings:
+def _findings(name: str) -> Clues:
     try:
         if name == PIPED:
             if sys.stdin is None:
@@ -72,8 +72,8 @@ def _findings(name: str) -> Findings:
         raise Refusal(f"{name}: {error}; give a log, or what `aws` printed, as text or JSON") from None
 
 
-def _read(stream: BinaryIO) -> Findings:
-    return findings_in(lines_of(stream))
+def _read(stream: BinaryIO) -> Clues:
+    return clues_in(lines_of(stream))
 
 
 # ---------------------------------------------------------------- for people and programs

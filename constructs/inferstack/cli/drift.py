@@ -21,7 +21,7 @@ from inferstack.problems import printable
 from inferstack.resolve.imported import template
 from inferstack.resolve.template import resolve_resources, template_of
 from inferstack.review.deploying import place_in
-from inferstack.updates.drift import Comparison, Drift, compared
+from inferstack.updates.drift import Drift, Drifts, compared
 from inferstack.updates.update import spec_path, written_part
 
 _HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(rows))
 
 
-def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSpec, Comparison]:
+def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSpec, Drifts]:
     spec = loaded.spec
     connection = connect(spec.region)
     if spec.account not in (None, connection.account):
@@ -98,7 +98,7 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
     return loaded, compared(template(loaded, parameters, stack.ids), answers)
 
 
-def _rows(loaded: LoadedSpec, comparison: Comparison) -> list[DriftRow]:
+def _rows(loaded: LoadedSpec, comparison: Drifts) -> list[DriftRow]:
     sources = {it: one.source for it, one in resolve_resources(loaded.spec, loaded.spec.region).items()}
     by_name = {variant.variant_name: path for path, variant in variants(loaded.spec)}
     rows = []

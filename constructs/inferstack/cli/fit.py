@@ -38,7 +38,7 @@ _VERDICTS = {"yes": "hold it:", "perhaps": "perhaps hold it:"}
 _WIDTH = 80
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _AskedModel(msgspec.Struct, frozen=True):
     """A model, and how it is served; ``placed`` is the container of the spec that serves it, if one does.
 
     ``is_known`` says whether that is how the container serves it, or how vLLM does with its defaults.
@@ -123,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
     return int(not all(any(it.verdict != "no" for it in of) for _, of in found))
 
 
-def _served(options: argparse.Namespace) -> Iterator[_Asked]:
+def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
     """Every model with its name and the way in which it is served."""
     version = newest_version() if options.vllm is None else options.vllm
     asked = {} if options.kv_cache_dtype is None else {"cache_dtype": options.kv_cache_dtype}
@@ -131,7 +131,7 @@ def _served(options: argparse.Namespace) -> Iterator[_Asked]:
         if options.model_config is None:
             options.wrong_usage("name a SPEC, or add --model-config PATH")
         model = read_model(options.model_config)
-        yield _Asked(model.name, model, Served(version=version, **asked))
+        yield _AskedModel(model.name, model, Served(version=version, **asked))
         return
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
@@ -144,10 +144,10 @@ def _served(options: argparse.Namespace) -> Iterator[_Asked]:
             judged = f"judged as {_engine(plain)} with its defaults serves it"
             tell(printable(f"{dotted(placed.path)}: {because}{judged}"))
         how = replace(serving or plain, tensor_parallel=1, pipeline_parallel=1, **asked)
-        yield _Asked(dotted(placed.path), model, how, placed, serving is not None)
+        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None)
 
 
-def _fits(options: argparse.Namespace, asked: _Asked, prices: Prices) -> Sequence[Fit]:
+def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Sequence[Fit]:
     model, placed = asked.model, asked.placed
     if model.weight_bytes is None:
         fix = "`inferstack describe-model` writes a folder that has it"
@@ -173,7 +173,7 @@ def _gpus(fit: Fit) -> tuple[str | None, int, int]:
 # ---------------------------------------------------------------- into the spec
 
 
-def _write(options: argparse.Namespace, found: Sequence[tuple[_Asked, Sequence[Fit]]]) -> None:
+def _write(options: argparse.Namespace, found: Sequence[tuple[_AskedModel, Sequence[Fit]]]) -> None:
     changes: dict[SpecPath, Any] = {}
     for asked, of in found:
         if asked.placed is None or not asked.is_known:
@@ -191,7 +191,7 @@ def _write(options: argparse.Namespace, found: Sequence[tuple[_Asked, Sequence[F
     edit_spec(options.spec, changes, stage=options.stage, region=options.region)
 
 
-def _named(asked: _Asked, found: Sequence[Fit], name: str) -> Fit:
+def _named(asked: _AskedModel, found: Sequence[Fit], name: str) -> Fit:
     """The fit on a type, which holds the model at least perhaps."""
     fit = next((it for it in found if it.host.name == name and it.verdict != "no"), None)
     if fit is None:
@@ -201,7 +201,7 @@ def _named(asked: _Asked, found: Sequence[Fit], name: str) -> Fit:
     return fit
 
 
-def _options(options: argparse.Namespace, asked: _Asked, fit: Fit) -> dict[str, str]:
+def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[str, str]:
     """The engine's options on which the numbers rest, by vLLM's names."""
     found = {} if options.kv_cache_dtype is None else {"kv_cache_dtype": options.kv_cache_dtype}
     longest = asked.model.context
@@ -215,7 +215,9 @@ def _options(options: argparse.Namespace, asked: _Asked, fit: Fit) -> dict[str, 
 # ---------------------------------------------------------------- for people
 
 
-def _lines(options: argparse.Namespace, asked: _Asked, found: Sequence[Fit], prices: Prices) -> Iterator[str]:
+def _lines(
+    options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit], prices: Prices
+) -> Iterator[str]:
     model, serving, shown = asked.model, asked.serving, _shown(options, found)
     context = options.context or model.context
     size = (model.weight_bytes or 0) / GIB
@@ -249,7 +251,7 @@ def _engine(serving: Served) -> str:
     return f"{ENGINES[serving.engine].title} {serving.version}"
 
 
-def _best(asked: _Asked, found: Sequence[Fit]) -> Fit | None:
+def _best(asked: _AskedModel, found: Sequence[Fit]) -> Fit | None:
     """The first that surely holds it, else the spec's own type, else the first that surely holds the weights.
 
     Of those that perhaps hold it, the smallest is the one that most likely does not.
@@ -309,7 +311,7 @@ def _short(number: float) -> str:
     return f"{int(number / 100_000) / 10:.1f}M" if number < 10_000_000 else f"{int(number / 1_000_000)}M"
 
 
-def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator[str]:
+def _proposed(fit: Fit, asked: _AskedModel, of_engine: Mapping[str, str]) -> Iterator[str]:
     """What to write for a row."""
     seconds = start_timeout(asked.model.weight_bytes or 0)
     is_component = asked.placed is None or bool(runs_of(asked.placed.spec, asked.placed.path))
@@ -328,7 +330,7 @@ def _proposed(fit: Fit, asked: _Asked, of_engine: Mapping[str, str]) -> Iterator
     yield "after its image and, if no instance has room, the instance have arrived"
 
 
-def _how_to_write(fit: Fit, asked: _Asked) -> str:
+def _how_to_write(fit: Fit, asked: _AskedModel) -> str:
     if asked.placed is None:
         return ""
     chosen = "" if asked.placed.instance_types == (fit.host.name,) else f"--choose {fit.host.name} "

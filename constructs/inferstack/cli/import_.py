@@ -13,7 +13,7 @@ from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_region
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.of_answers import Answers
+from inferstack.endpoint.of_answers import EndpointAnswers
 from inferstack.problems import dotted, printable
 from inferstack.resolve.draft import Data
 from inferstack.resolve.imported import Imported, spec_of, template
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         raise Refusal(printable(str(error))) from None
 
 
-def _existing(region: str | None, name: str) -> tuple[Connection, str, Answers]:
+def _existing(region: str | None, name: str) -> tuple[Connection, str, EndpointAnswers]:
     connection = connect(region)
     if connection.region is None:
         raise Refusal("no region is known; add --region")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from inferstack.account.preflight.policy import least_policy
-from inferstack.account.preflight.running import Finding, preflight, worst
-from inferstack.account.preflight.verdict import State
+from inferstack.account.preflight.running import CheckedPlace, preflight, worst
+from inferstack.account.preflight.verdict import Result
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.project_file import read_spec
 from inferstack.cli.arguments import add_paths, add_region, files_of
@@ -18,8 +18,8 @@ from inferstack.cli.report import text
 from inferstack.cli.terminal import painted, passing, tell
 from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
 
-_COLORS = {State.OK: "green", State.PROBLEM: "red", State.CANNOT_TELL: "yellow"}
-_STATUSES = {State.OK: 0, State.PROBLEM: 1, State.CANNOT_TELL: 3}
+_COLORS = {Result.OK: "green", Result.PROBLEM: "red", Result.CANNOT_TELL: "yellow"}
+_STATUSES = {Result.OK: 0, Result.PROBLEM: 1, Result.CANNOT_TELL: 3}
 _WIDE_STATE, _WIDE_CHECK = 11, 11
 
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.print_policy:
         print(json.dumps(least_policy(specs), indent=2))
         return 0
-    found: list[Finding] = []
+    found: list[CheckedPlace] = []
     with passing() as show:
         for it in preflight(specs):
             found.append(it)
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     print(_WRITERS[options.format](found), end="", flush=True)
     states = Counter(it.verdict.state for it in found)
     state = worst([*states])
-    counts = ", ".join(f"{states[it]} {it}" for it in State if states[it])
+    counts = ", ".join(f"{states[it]} {it}" for it in Result if states[it])
     tell(painted(counts, _COLORS[state], sys.stderr))
     return _STATUSES[state]
 
@@ -72,23 +72,23 @@ def _specs(options: argparse.Namespace) -> tuple[list[LoadedSpec], list[Problem]
     return specs, problems
 
 
-def _text(found: Sequence[Finding]) -> str:
+def _text(found: Sequence[CheckedPlace]) -> str:
     return "".join(f"{_line(it)}\n" for it in found)
 
 
-def _line(found: Finding) -> str:
+def _line(found: CheckedPlace) -> str:
     verdict, at = found.verdict, found.place
     state = painted(f"{verdict.state:<{_WIDE_STATE}}", _COLORS[verdict.state], sys.stdout)
-    where = "" if verdict.state is State.OK else f"{at.file}:{at.line}: "
+    where = "" if verdict.state is Result.OK else f"{at.file}:{at.line}: "
     said = printable(f"{where}{verdict.message}" + (f"; {verdict.fix}" if verdict.fix else ""))
     return f"{state}  {found.check:<{_WIDE_CHECK}}  {said}"
 
 
-def _json(found: Sequence[Finding]) -> str:
+def _json(found: Sequence[CheckedPlace]) -> str:
     return json_text(json.dumps([_fields(it) for it in found], indent=1)) + "\n"
 
 
-def _fields(found: Finding) -> dict[str, Any]:
+def _fields(found: CheckedPlace) -> dict[str, Any]:
     return {
         "state": found.verdict.state,
         "check": found.check,

@@ -12,9 +12,9 @@ import msgspec
 
 from inferstack.account.connection import AccountError, Connection, connect
 from inferstack.account.status.logs import Log
-from inferstack.account.status.outcome import Outcome, State, outcome_of
+from inferstack.account.status.outcome import Outcome, Standing, outcome_of
 from inferstack.account.status.reasons import Reason, Reasons, log_groups, reasons_of
-from inferstack.account.status.snapshot import Snapshot, Watched
+from inferstack.account.status.snapshot import Snapshot, WatchedStack
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import stack_name
@@ -28,9 +28,14 @@ from inferstack.endpoint.deployed import entries, mapping
 from inferstack.endpoint.of_answers import Answer
 from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
 
-_COLORS = {State.WORKS: "green", State.FAILED: "red", State.RUNNING: "yellow", State.UNKNOWN: "yellow"}
-_STATUSES = {State.WORKS: 0, State.FAILED: 1, State.RUNNING: 3, State.UNKNOWN: 3}
-_OVER = (State.WORKS, State.FAILED)
+_COLORS = {
+    Standing.WORKS: "green",
+    Standing.FAILED: "red",
+    Standing.RUNNING: "yellow",
+    Standing.UNKNOWN: "yellow",
+}
+_STATUSES = {Standing.WORKS: 0, Standing.FAILED: 1, Standing.RUNNING: 3, Standing.UNKNOWN: 3}
+_OVER = (Standing.WORKS, Standing.FAILED)
 _DEADLINE, _LONGEST_DEADLINE = 180, 1440
 """Minutes. CloudFormation waits 160 for a new endpoint."""
 _SOON, _LATER, _SLOWER = 10.0, 60.0, 1.5
@@ -48,7 +53,7 @@ class Deployment(msgspec.Struct, frozen=True):
 
     loaded: LoadedSpec
     beside: SpecBeside
-    watched: Watched | None
+    watched: WatchedStack | None
     refused: str = ""
 
 
@@ -107,7 +112,9 @@ def run(options: argparse.Namespace) -> int:
         for it, lines in zip(reports, logs, strict=True):
             print("\n".join(_lines(it, lines)), flush=True)
     states = {it.outcome.state for it in reports}
-    return next((_STATUSES[it] for it in (State.FAILED, State.RUNNING, State.UNKNOWN) if it in states), 0)
+    return next(
+        (_STATUSES[it] for it in (Standing.FAILED, Standing.RUNNING, Standing.UNKNOWN) if it in states), 0
+    )
 
 
 # ---------------------------------------------------------------- specs, and where they are deployed
@@ -148,7 +155,7 @@ def _deployment(loaded: LoadedSpec, beside: SpecBeside, reached: Connection | Ac
     if spec.account not in (None, reached.account):
         said = f"the spec is for the account {spec.account}, but the credentials are for {reached.account}"
         return Deployment(loaded, beside, None, f"{said}; use credentials for {spec.account}")
-    watched = Watched(
+    watched = WatchedStack(
         connection=reached,
         region=reached.region,
         stack=stack_name(spec.endpoint_name),
@@ -163,11 +170,11 @@ def _deployment(loaded: LoadedSpec, beside: SpecBeside, reached: Connection | Ac
 def _report(deployment: Deployment) -> Report:
     watched = deployment.watched
     if watched is None:
-        return Report(deployment, Outcome(State.UNKNOWN, deployment.refused), is_hopeless=True)
+        return Report(deployment, Outcome(Standing.UNKNOWN, deployment.refused), is_hopeless=True)
     try:
         found = watched.read()
     except AccountError as error:
-        outcome = Outcome(State.UNKNOWN, str(error))
+        outcome = Outcome(Standing.UNKNOWN, str(error))
         return Report(deployment, outcome, is_hopeless=error.is_about_credentials)
     outcome = outcome_of(found)
     reasons = reasons_of(found, outcome, watched.endpoint, watched.log, deployment.beside)
@@ -183,7 +190,7 @@ def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
     while True:
         changed = False
         for index, it in enumerate(reports):
-            failures[index] = failures[index] + 1 if it.outcome.state is State.UNKNOWN else 0
+            failures[index] = failures[index] + 1 if it.outcome.state is Standing.UNKNOWN else 0
             lines = [*_changes(it)]
             for line in lines:
                 if line not in before[index]:
@@ -205,7 +212,7 @@ def _is_over(report: Report, failures: int) -> bool:
 
 def _changes(report: Report) -> Iterator[str]:
     """Each line that is worth one when it changes."""
-    if report.outcome.state in (State.UNKNOWN, *_OVER):
+    if report.outcome.state in (Standing.UNKNOWN, *_OVER):
         yield f"{report.outcome.state}: {report.outcome.message}"
     for what, name, how in _rows(report.found):
         yield " ".join(filter(None, (what, name, how)))
@@ -302,7 +309,7 @@ def _logs(report: Report, count: int) -> dict[str, list[str]]:
     }
 
 
-def _last(watched: Watched, group: str, found: Snapshot, count: int) -> list[str]:
+def _last(watched: WatchedStack, group: str, found: Snapshot, count: int) -> list[str]:
     try:
         log: Log = watched.log(group, found.began)
     except AccountError as error:

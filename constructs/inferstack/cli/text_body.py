@@ -88,7 +88,7 @@ def _messages(written: str) -> list[Any]:
 # ---------------------------------------------------------------- the request
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _AskedEngine(msgspec.Struct, frozen=True):
     """An engine, what it answers, and how a request names it."""
 
     running: RunningEngine
@@ -155,7 +155,7 @@ def _value(written: str | int | bool) -> Any:
         return written
 
 
-def _asked(spec: ModelSpec, chosen: Choice) -> _Asked:
+def _asked(spec: ModelSpec, chosen: Choice) -> _AskedEngine:
     """The only engine that a request can be for, or that of what is chosen."""
     answering = [it for it in map(_answered, containers_of(spec, chosen)) if it is not None]
     if not answering:
@@ -168,7 +168,7 @@ def _asked(spec: ModelSpec, chosen: Choice) -> _Asked:
         of = "component" if components(spec) else "model"
         raise Refusal(f"the request could be for any of several {of}s; add --{of}: {listed(names)}")
     component = next(iter(names), None) if components(spec) else None
-    return _Asked(running, forms, Choice(component=component) if chosen == ALL else chosen)
+    return _AskedEngine(running, forms, Choice(component=component) if chosen == ALL else chosen)
 
 
 _Answering = tuple[PlacedContainer, RunningEngine, Mapping[Purpose, BodyForm]]

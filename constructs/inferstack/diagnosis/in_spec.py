@@ -7,7 +7,7 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.diagnosis.signature import Verdict
-from inferstack.diagnosis.verdict import Finding, Findings
+from inferstack.diagnosis.verdict import Clue, Clues
 from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.source.document import Document
 
@@ -56,7 +56,7 @@ class SpecBeside(msgspec.Struct, frozen=True):
         known = [instances.find(it) for it in types]
         return not types or any(it is None or it.gpus for it in known)
 
-    def place(self, finding: Finding) -> FilePlace | None:
+    def place(self, finding: Clue) -> FilePlace | None:
         """The line that the finding leads to, if only one can be meant."""
         paths = [*_paths(self.document.data)]
         for key in finding.keys:
@@ -71,18 +71,18 @@ class SpecBeside(msgspec.Struct, frozen=True):
                 return None
         return None
 
-    def agreeing(self, finding: Finding) -> Problem | None:
+    def agreeing(self, finding: Clue) -> Problem | None:
         """The problem of the spec that means the same as the line."""
         rules = finding.signature.rules
         return next((it for it in self.problems if it.code in rules), None)
 
 
-def _is_named(path: SpecPath, finding: Finding) -> bool:
+def _is_named(path: SpecPath, finding: Clue) -> bool:
     """Whether the line has the name of a model or another block that the key is in."""
     return any(isinstance(it, str) and it in finding.line.text for it in path[:-1])
 
 
-def _quotes(finding: Finding, value: Any) -> bool:
+def _quotes(finding: Clue, value: Any) -> bool:
     """Whether the line has the value of a key, such as a URL or an image."""
     return isinstance(value, str) and len(value) > len("ml.x") and value in finding.line.text
 
@@ -101,7 +101,7 @@ def _paths(value: Any, path: SpecPath = ()) -> Iterator[tuple[SpecPath, Any]]:
 # ---------------------------------------------------------------- the answer
 
 
-def diagnosed(findings: Findings, beside: SpecBeside | None = None) -> Diagnosis:
+def diagnosed(findings: Clues, beside: SpecBeside | None = None) -> Diagnosis:
     """The best of the findings, with what the spec adds to it."""
     for finding in findings.ordered():
         problem = beside.agreeing(finding) if beside is not None else None
@@ -114,7 +114,7 @@ def diagnosed(findings: Findings, beside: SpecBeside | None = None) -> Diagnosis
     return Diagnosis("cannot-tell", certain=False, message=_NOTHING_KNOWN, fix=_WHOLE_LOG)
 
 
-def _of(finding: Finding, problem: Problem | None, beside: SpecBeside | None) -> Diagnosis:
+def _of(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> Diagnosis:
     signature = finding.signature
     message, fix = finding.message, finding.fix
     lacks = beside is not None and bool(signature.needs) and not beside.has(signature.needs)
@@ -140,7 +140,7 @@ def _of(finding: Finding, problem: Problem | None, beside: SpecBeside | None) ->
     )
 
 
-def _place(finding: Finding, problem: Problem | None, beside: SpecBeside | None) -> FilePlace | None:
+def _place(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> FilePlace | None:
     if beside is None:
         return None
     if problem is not None and problem.line:
@@ -148,7 +148,7 @@ def _place(finding: Finding, problem: Problem | None, beside: SpecBeside | None)
     return beside.place(finding)
 
 
-def _where_to_look(finding: Finding, beside: SpecBeside | None) -> str:
+def _where_to_look(finding: Clue, beside: SpecBeside | None) -> str:
     """Which log says more. The names are those of the line, or of the spec."""
     name = beside.document.data.get("endpoint_name") if beside is not None else None
     endpoint = name if isinstance(name, str) and "$" not in name else "ENDPOINT"

@@ -39,7 +39,7 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the line counts without one of the rules."""
 
 
-class Known(msgspec.Struct, frozen=True):
+class Signatures(msgspec.Struct, frozen=True):
     """All signatures, and the lines of containers that work."""
 
     signatures: tuple[tuple[re.Pattern[str], Signature], ...]
@@ -54,11 +54,11 @@ class Known(msgspec.Struct, frozen=True):
 
 
 @cache
-def known() -> Known:
+def known() -> Signatures:
     """Reads the files once."""
     folder = files("inferstack.diagnosis") / "signatures"
     read = {it.name: tomllib.loads(it.read_text(encoding="utf-8")) for it in folder.iterdir()}
     healthy: Mapping[str, list[str]] = read.pop("healthy.toml")
     made = [msgspec.convert(it, Signature) for name in sorted(read) for it in read[name].get("signature", ())]
     either = {name: re.compile("|".join(f"(?:{it})" for it in found)) for name, found in healthy.items()}
-    return Known(tuple((re.compile(it.pattern), it) for it in made), **either)
+    return Signatures(tuple((re.compile(it.pattern), it) for it in made), **either)

@@ -35,7 +35,7 @@ _END = Line("", 0)
 """Ends what the last line leaves open."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Clue(msgspec.Struct, frozen=True):
     """A line that means something, with what its pattern's groups hold."""
 
     signature: Signature
@@ -77,17 +77,17 @@ class _Groups(dict[str, str]):
         return next((value for key, value in self.items() if key.rstrip("0123456789") == name), "…")
 
 
-class Findings(msgspec.Struct, frozen=True):
+class Clues(msgspec.Struct, frozen=True):
     """All that a text says."""
 
-    found: tuple[Finding, ...]
+    found: tuple[Clue, ...]
     is_ready: bool
     """Whether a container served, and nothing was found since."""
     lines: int
 
-    def ordered(self) -> list[Finding]:
+    def ordered(self) -> list[Clue]:
         """The findings that may be the answer, the best first."""
-        by_verdict: dict[Verdict, list[Finding]] = {"cause": [], "symptom": [], "cannot-tell": []}
+        by_verdict: dict[Verdict, list[Clue]] = {"cause": [], "symptom": [], "cannot-tell": []}
         for it in self.found:
             by_verdict[it.signature.verdict].append(it)
         return [
@@ -97,20 +97,20 @@ class Findings(msgspec.Struct, frozen=True):
         ]
 
 
-def findings_in(lines: Iterable[Line]) -> Findings:
+def clues_in(lines: Iterable[Line]) -> Clues:
     """Everything in a text that is known, in its order."""
-    return _Search().through(lines)
+    return _CauseSearch().through(lines)
 
 
-class _Search:
+class _CauseSearch:
     def __init__(self) -> None:
-        self._found: list[Finding] = []
+        self._found: list[Clue] = []
         self._is_ready = False
         self._start, self._starts = 0, set[str]()
         self._traceback, self._table = Traceback(), TritonTable()
         self._says_nothing: set[str] = set()
 
-    def through(self, lines: Iterable[Line]) -> Findings:
+    def through(self, lines: Iterable[Line]) -> Clues:
         before = _END
         for line in chain(lines, [_END]):
             if (ended := self._table.complete(line.text)) is not None:
@@ -118,7 +118,7 @@ class _Search:
             if len(self._found) < _MOST_FINDINGS:
                 self._read(line)
             before = line if line is not _END else before
-        return Findings(tuple(self._found), self._is_ready, before.number)
+        return Clues(tuple(self._found), self._is_ready, before.number)
 
     def _add_table(self, reason: str, signature: Signature, end: Line) -> None:
         at = msgspec.structs.replace(end, text=reason)
@@ -170,4 +170,4 @@ class _Search:
     def _add(self, line: Line, signature: Signature, groups: dict[str, str]) -> None:
         self._is_ready = False
         is_warning = known().warning.search(line.text) is not None
-        self._found.append(Finding(signature, line, groups, self._start, is_warning))
+        self._found.append(Clue(signature, line, groups, self._start, is_warning))

@@ -21,7 +21,7 @@ UNKNOWN: Any = _Unknown()
 """What only the deployment knows."""
 
 
-class Known(msgspec.Struct, frozen=True):
+class References(msgspec.Struct, frozen=True):
     """What functions of a template refer to."""
 
     parameters: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Known(msgspec.Struct, frozen=True):
         return self.attributes.get((logical_id, attribute), UNKNOWN)
 
 
-def evaluated(value: Any, known: Known) -> Any:
+def evaluated(value: Any, known: References) -> Any:
     """The value without functions; :data:`UNKNOWN` for what cannot be known."""
     match value:
         case {"Ref": str() as name} if len(value) == 1:
@@ -62,7 +62,7 @@ def evaluated(value: Any, known: Known) -> Any:
             return value
 
 
-def _substituted(text: str, variables: Mapping[str, Any], known: Known) -> Any:
+def _substituted(text: str, variables: Mapping[str, Any], known: References) -> Any:
     values = {
         name: variables[name] if name in variables else known.named(name)
         for name in PLACEHOLDER.findall(text)

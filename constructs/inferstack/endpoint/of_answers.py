@@ -26,7 +26,7 @@ from inferstack.endpoint.deployed import Properties, entries, mapping, text
 Answer = Mapping[str, Any]
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True):
+class EndpointAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """What AWS says about one endpoint, and about all that belongs to it."""
 
     endpoint: Answer
@@ -68,7 +68,7 @@ class Existing(msgspec.Struct, frozen=True, kw_only=True):
     """Members for which CloudFormation has no property."""
 
 
-def resources_of(answers: Answers) -> Iterator[Existing]:
+def resources_of(answers: EndpointAnswers) -> Iterator[Existing]:
     """Every resource of the endpoint, in the order in which they can be made."""
     for model in answers.models:
         yield _hosted(answers, MODEL_TYPE, "Model", model)
@@ -84,7 +84,7 @@ def resources_of(answers: Answers) -> Iterator[Existing]:
         yield _alarm(answers, alarm)
 
 
-def _hosted(answers: Answers, type_name: str, kind: str, answer: Answer) -> Existing:
+def _hosted(answers: EndpointAnswers, type_name: str, kind: str, answer: Answer) -> Existing:
     arn, name = str(answer[f"{kind}Arn"]), str(answer[f"{kind}Name"])
     found = _made(answers, type_name, arn, name, {f"{kind}Arn": arn}, answer)
     # A stack leaves the names of models and configurations to CloudFormation.
@@ -93,7 +93,12 @@ def _hosted(answers: Answers, type_name: str, kind: str, answer: Answer) -> Exis
 
 
 def _made(
-    answers: Answers, type_name: str, key: str, name: str, identifier: Mapping[str, str], answer: Answer
+    answers: EndpointAnswers,
+    type_name: str,
+    key: str,
+    name: str,
+    identifier: Mapping[str, str],
+    answer: Answer,
 ) -> Existing:
     unsaid: list[str] = []
     kept = _properties(type_name, "", answer, unsaid)
@@ -142,7 +147,7 @@ def target_key(answer: Answer) -> str:
     return f"{answer['ResourceId']}|{answer['ScalableDimension']}|{answer['ServiceNamespace']}"
 
 
-def _target(answers: Answers, answer: Answer) -> Existing:
+def _target(answers: EndpointAnswers, answer: Answer) -> Existing:
     identifier = {key: answer[key] for key in ("ResourceId", "ScalableDimension", "ServiceNamespace")}
     schedules = [it for it in answers.schedules if target_key(it) == target_key(answer)]
     whole = {**answer, "ScheduledActions": schedules or None}
@@ -166,7 +171,7 @@ def _policy(answer: Answer) -> Existing:
     )
 
 
-def _alarm(answers: Answers, answer: Answer) -> Existing:
+def _alarm(answers: EndpointAnswers, answer: Answer) -> Existing:
     name = answer["AlarmName"]
     # CloudWatch's default, which it does not show.
     whole = {"TreatMissingData": "missing", **answer}

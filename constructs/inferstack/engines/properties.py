@@ -21,7 +21,7 @@ _QUOTED = re.compile(r'\bwrite "(\w+)"')
 _OPEN = re.compile(r"\{\{.*\}\}")
 
 
-class Property(msgspec.Struct, frozen=True):
+class ServingProperty(msgspec.Struct, frozen=True):
     """One entry of the file. ``line`` counts from 1."""
 
     name: str
@@ -45,13 +45,13 @@ class Property(msgspec.Struct, frozen=True):
         return _OPEN.sub("${AWS::Region}", self.value)
 
 
-def properties_in(text: str) -> Iterator[Property]:
+def properties_in(text: str) -> Iterator[ServingProperty]:
     """Every entry of the file, also those that a later one replaces."""
     for number, line in _logical_lines(text):
         found = _ENTRY.fullmatch(line)
         if found is not None:
             name, value = (_ESCAPE.sub(_unescaped, part) for part in found.groups())
-            yield Property(name, value, number)
+            yield ServingProperty(name, value, number)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -7,11 +7,11 @@ import msgspec
 
 from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.endpoint.deployed import Resources
-from inferstack.endpoint.of_answers import Answers, resources_of
+from inferstack.endpoint.of_answers import EndpointAnswers, resources_of
 from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.resolve.draft import Data, Draft, Importing
 from inferstack.resolve.template import resolve_resources, template_of
-from inferstack.updates.drift import Comparison, Drift, Template, compared
+from inferstack.updates.drift import Drift, Drifts, Template, compared
 
 _GENERATED = {("AlarmDescription",)}
 """Texts for readers that an alarm gets where nobody has written one."""
@@ -25,7 +25,7 @@ class Imported(msgspec.Struct, frozen=True):
     """What the spec does not say."""
     problems: tuple[Problem, ...]
     """Errors of the spec: what exists is not what a spec may be."""
-    comparison: Comparison | None
+    comparison: Drifts | None
     """What its template differs in; None for a spec with errors."""
 
     @property
@@ -34,7 +34,7 @@ class Imported(msgspec.Struct, frozen=True):
         return self.comparison is not None and all(it.path in _GENERATED for it in self.comparison.drift)
 
 
-def spec_of(answers: Answers, pseudo_parameters: Mapping[str, str]) -> Imported:
+def spec_of(answers: EndpointAnswers, pseudo_parameters: Mapping[str, str]) -> Imported:
     """The spec of an endpoint."""
     importing = Importing(
         resources_of(answers), pseudo_parameters["AWS::AccountId"], pseudo_parameters["AWS::Region"]

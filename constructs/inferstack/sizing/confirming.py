@@ -20,7 +20,7 @@ LOOKS = {6: 0, 9: 1, 12: 2}
 _WORTH_IT = 1.05
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Confirmation(msgspec.Struct, frozen=True):
     """The ratios of the pairs, as far as there are, and the interval that their median is in."""
 
     ratios: Sequence[float]
@@ -48,7 +48,7 @@ class Verdict(msgspec.Struct, frozen=True):
         )
 
 
-def compared(one: Callable[[], float], other: Callable[[], float]) -> Verdict:
+def compared(one: Callable[[], float], other: Callable[[], float]) -> Confirmation:
     """Measures both in turns until it is clear whether ``one`` is faster. A rate that does not count is 0."""
     ratios: list[float] = []
     for pairs, left_out in LOOKS.items():
@@ -60,7 +60,7 @@ def compared(one: Callable[[], float], other: Callable[[], float]) -> Verdict:
                 above, below = one(), other()
             ratios.append(_ratio(above, below))
         ordered = sorted(ratios)
-        verdict = Verdict(tuple(ratios), ordered[left_out], ordered[-1 - left_out])
+        verdict = Confirmation(tuple(ratios), ordered[left_out], ordered[-1 - left_out])
         if verdict.is_clear or verdict.is_none:
             break
     return verdict

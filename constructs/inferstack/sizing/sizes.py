@@ -41,7 +41,7 @@ class PercentileLimit(msgspec.Struct, frozen=True):
     milliseconds: Decimal
 
 
-class Need(msgspec.Struct, frozen=True):
+class CountedIn(msgspec.Struct, frozen=True):
     """What is asked for in one unit, and what one instance did of it."""
 
     most: Decimal
@@ -94,16 +94,16 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
         known = lowest if self.lowest is None else [self.lowest, *lowest]
         return replace(self, peak=peak, lowest=max(known, default=None))
 
-    def needs(self, measured: Measurement) -> Iterator[Need]:
+    def needs(self, measured: Measurement) -> Iterator[CountedIn]:
         """What is asked for in each unit that was measured."""
         rate, users, tokens = measured.requests_per_minute, measured.users, measured.tokens_per_second
         if self.peak or self.lowest is not None:
-            yield Need(self.peak, self.lowest, rate, "requests a minute", PER_INSTANCE)
+            yield CountedIn(self.peak, self.lowest, rate, "requests a minute", PER_INSTANCE)
         if self.concurrency is not None and users is not None:
             least, followed = self.lowest_concurrency, frozenset({TRACKED_AT_ONCE})
-            yield Need(self.concurrency, least, Decimal(users), "requests at once", followed)
+            yield CountedIn(self.concurrency, least, Decimal(users), "requests at once", followed)
         if self.tokens_per_second is not None and tokens is not None:
-            yield Need(self.tokens_per_second, None, tokens, "tokens a second", frozenset())
+            yield CountedIn(self.tokens_per_second, None, tokens, "tokens a second", frozenset())
 
     @property
     def usual(self) -> Decimal:

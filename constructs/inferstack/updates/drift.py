@@ -30,8 +30,8 @@ from inferstack.endpoint.deployed import (
     shown,
     type_of,
 )
-from inferstack.endpoint.evaluated import UNKNOWN, Known, evaluated
-from inferstack.endpoint.of_answers import Answers, Existing, resources_of
+from inferstack.endpoint.evaluated import UNKNOWN, References, evaluated
+from inferstack.endpoint.of_answers import EndpointAnswers, Existing, resources_of
 from inferstack.updates.update import as_read
 
 COMPARED = (
@@ -74,7 +74,7 @@ class Drift(msgspec.Struct, frozen=True):
     found: str
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class Drifts(msgspec.Struct, frozen=True):
     """All differences, and what could not be compared."""
 
     drift: tuple[Drift, ...]
@@ -93,7 +93,7 @@ class Template(msgspec.Struct, frozen=True):
     """Physical ids by logical id; None if there is no stack."""
 
 
-def compared(template: Template, answers: Answers) -> Comparison:
+def compared(template: Template, answers: EndpointAnswers) -> Drifts:
     """How an endpoint differs from its template."""
     existing = [*resources_of(answers)]
     wanted = {it: one for it, one in template.resources.items() if type_of(one) in COMPARED}
@@ -118,7 +118,7 @@ def compared(template: Template, answers: Answers) -> Comparison:
     found += _superfluous(existing, matched, open_)
     found += _counts(wanted, known, answers, existing)
     found += _digests(wanted, matched, answers)
-    return Comparison(tuple(found), tuple(dict.fromkeys(unknown)), matched)
+    return Drifts(tuple(found), tuple(dict.fromkeys(unknown)), matched)
 
 
 def said(value: Any) -> str:
@@ -139,7 +139,7 @@ def _matched(
     """What exists, by logical id, and the resources of which that cannot be known, with the reason."""
     by_key = {(it.type, it.key): it for it in existing}
     by_name = {(it.type, it.name): it for it in existing}
-    pseudo = Known(template.parameters, {})
+    pseudo = References(template.parameters, {})
     matched: dict[str, Existing] = {}
     unknown: dict[str, str] = {}
     found: Existing | None
@@ -235,7 +235,7 @@ def _policies(
                 yield logical_id, it
 
 
-def _known(template: Template, matched: Mapping[str, Existing]) -> Known:
+def _known(template: Template, matched: Mapping[str, Existing]) -> References:
     """What references to the template's resources stand for. Of models and the configuration, that is what
     the stack has made, whatever the endpoint runs.
     """
@@ -257,10 +257,10 @@ def _known(template: Template, matched: Mapping[str, Existing]) -> Known:
                 values[logical_id, "Arn"] = f"{account}:role{properties_of(resource).get('Path', '/')}{key}"
             case _:
                 pass
-    return Known(template.parameters, values)
+    return References(template.parameters, values)
 
 
-def _title(resource: Mapping[str, Any], known: Known) -> str:
+def _title(resource: Mapping[str, Any], known: References) -> str:
     properties = evaluated(properties_of(resource), known)
     keys = ("InferenceComponentName", "PolicyName", "ResourceId", "AlarmName")
     return next((str(properties[key]) for key in keys if key in properties), type_of(resource))
@@ -352,7 +352,7 @@ _COUNTED = {"InitialInstanceCount": "DesiredInstanceCount", "InitialVariantWeigh
 
 
 def _counts(
-    wanted: Resources, known: Known, answers: Answers, existing: Sequence[Existing]
+    wanted: Resources, known: References, answers: EndpointAnswers, existing: Sequence[Existing]
 ) -> Iterator[Drift]:
     """Counts and weights that an update keeps, although the template has others."""
     scaled = _scaled_resources(wanted, existing)
@@ -379,7 +379,7 @@ def _counts(
 # ---------------------------------------------------------------- images
 
 
-def _digests(wanted: Resources, matched: Mapping[str, Existing], answers: Answers) -> Iterator[Drift]:
+def _digests(wanted: Resources, matched: Mapping[str, Existing], answers: EndpointAnswers) -> Iterator[Drift]:
     """Images that run with other bytes than the spec or another part of the endpoint has: one tag, two
     digests.
     """
@@ -398,7 +398,7 @@ def _digests(wanted: Resources, matched: Mapping[str, Existing], answers: Answer
 
 
 def _deployed_images(
-    configs: Sequence[str], matched: Mapping[str, Existing], answers: Answers
+    configs: Sequence[str], matched: Mapping[str, Existing], answers: EndpointAnswers
 ) -> Iterator[tuple[str, list[Mapping[str, str]]]]:
     for config in configs:
         for fleet in answers.fleets.values():

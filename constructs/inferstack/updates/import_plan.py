@@ -13,7 +13,7 @@ import msgspec
 from inferstack.catalog.cloudformation import create_only
 from inferstack.endpoint.deployed import entries, properties_of, references, type_of
 from inferstack.endpoint.of_answers import Existing
-from inferstack.updates.drift import Comparison
+from inferstack.updates.drift import Drifts
 
 _KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 """So that an import that fails, or is reverted, deletes nothing."""
@@ -31,7 +31,7 @@ class ImportPlan(msgspec.Struct, frozen=True):
     """What to import, as CreateChangeSet takes it."""
 
 
-def import_plan(template: Mapping[str, Any], comparison: Comparison) -> ImportPlan:
+def import_plan(template: Mapping[str, Any], comparison: Drifts) -> ImportPlan:
     """What to import into the stack of a template.
 
     Raises:

@@ -13,11 +13,11 @@ from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.calls import DESCRIBE_KEY, HEAD_BUCKET, HEAD_OBJECT, LIST_OBJECTS
 from inferstack.account.preflight.keys import state_of_key
 from inferstack.account.preflight.verdict import (
+    Checked,
+    Result,
     Right,
-    State,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -40,7 +40,7 @@ def files(targets: Sequence[Target]) -> Iterator[Subject]:
             yield Subject(target, path, (target.filled(url), is_prefix))
 
 
-def are_there(subject: Subject, asking: Asking) -> Verdict:
+def are_there(subject: Subject, asking: Asking) -> Checked:
     """Whether an object is there, or any under a prefix."""
     url, is_prefix = subject.what
     if not is_settled(url):
@@ -60,14 +60,14 @@ def are_there(subject: Subject, asking: Asking) -> Verdict:
     return _under(place, asking) if is_prefix else _object(place, subject, asking)
 
 
-def _under(place: S3Place, asking: Asking) -> Verdict:
+def _under(place: S3Place, asking: Asking) -> Checked:
     found = asking.ask(LIST_OBJECTS, Bucket=place.bucket, Prefix=place.key, MaxKeys=1)
     if found is None or (not found.get("Contents") and found["KeyCount"] == 0):
         return problem(f"nothing is under {place}", _UPLOAD)
     return ok(f"{place} has files") if found.get("Contents") else cannot_tell(f"{place} was not listed")
 
 
-def _object(place: S3Place, subject: Subject, asking: Asking) -> Verdict:
+def _object(place: S3Place, subject: Subject, asking: Asking) -> Checked:
     found = asking.ask(HEAD_OBJECT, Bucket=place.bucket, Key=place.key)
     if found is None:
         return problem(f"{place} is not there", _UPLOAD)
@@ -79,15 +79,15 @@ def _object(place: S3Place, subject: Subject, asking: Asking) -> Verdict:
     return _encryption(place, found, subject, asking)
 
 
-def _encryption(place: S3Place, found: Any, subject: Subject, asking: Asking) -> Verdict:
+def _encryption(place: S3Place, found: Any, subject: Subject, asking: Asking) -> Checked:
     key, algorithm = found.get("SSEKMSKeyId"), found.get("ServerSideEncryption")
     if key is None:
         if algorithm in (None, "AES256"):
             return ok(f"{place}, {found['ContentLength']:,} bytes")
         return cannot_tell(f"{place} is there, but AWS does not say which key encrypts it ({algorithm})")
     state = state_of_key(key, asking)
-    if state.state is not State.OK:
-        return Verdict(state.state, f"{place} is encrypted: {state.message}", state.fix)
+    if state.state is not Result.OK:
+        return Checked(state.state, f"{place} is encrypted: {state.message}", state.fix)
     helps = asking.once(
         ("role and key", key, subject.target.loaded.document.file, subject.target.loaded.stage),
         lambda: advice(key, subject.target.spec, asking.connection),

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.calls import BATCH_GET_IMAGE
 from inferstack.account.preflight.verdict import (
+    Checked,
     Right,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -36,7 +36,7 @@ def images(targets: Sequence[Target]) -> Iterator[Subject]:
                 yield Subject(target, (*placed.path, "image"), filled)
 
 
-def is_there(subject: Subject, asking: Asking) -> Verdict:
+def is_there(subject: Subject, asking: Asking) -> Checked:
     """Whether an image is there."""
     uri: str = subject.what
     if not is_settled(uri):

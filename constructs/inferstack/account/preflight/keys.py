@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.calls import DESCRIBE_KEY
 from inferstack.account.preflight.verdict import (
+    Checked,
     Right,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -40,13 +40,13 @@ def keys(targets: Sequence[Target]) -> Iterator[Subject]:
             yield Subject(target, path, target.filled(key))
 
 
-def is_usable(subject: Subject, asking: Asking) -> Verdict:
+def is_usable(subject: Subject, asking: Asking) -> Checked:
     """Whether a key is enabled."""
     key: str = subject.what
     return state_of_key(key, asking) if is_settled(key) else only_deployment_knows(key)
 
 
-def state_of_key(key: str, asking: Asking) -> Verdict:
+def state_of_key(key: str, asking: Asking) -> Checked:
     """Whether a key, by its id, its ARN or an alias, is enabled."""
     fields = arn_fields(key)
     region = fields[3] if key.startswith("arn:") else asking.region

@@ -18,10 +18,10 @@ from inferstack.account.preflight.calls import (
     Call,
 )
 from inferstack.account.preflight.verdict import (
+    Checked,
     Right,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -61,7 +61,7 @@ def stacks(targets: Sequence[Target]) -> Iterator[Subject]:
         yield Subject(target, _ENDPOINT_NAME, stack_name(target.spec.endpoint_name))
 
 
-def takes_update(subject: Subject, asking: Asking) -> Verdict:
+def takes_update(subject: Subject, asking: Asking) -> Checked:
     """Whether there is no such stack, or one with this endpoint, that can be updated."""
     name: str = subject.what
     found = asking.ask(DESCRIBE_STACKS, StackName=name)
@@ -121,7 +121,7 @@ def names(targets: Sequence[Target]) -> Iterator[Subject]:
             yield Subject(target, path, (_COMPONENT, target.filled(name)))
 
 
-def are_free_or_ours(subject: Subject, asking: Asking) -> Verdict:
+def are_free_or_ours(subject: Subject, asking: Asking) -> Checked:
     """Whether a name is free, or what has it belongs to the stack that the spec makes."""
     named, name = subject.what
     if not is_settled(name):

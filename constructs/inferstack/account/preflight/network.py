@@ -14,11 +14,11 @@ from inferstack.account.preflight.calls import (
     DESCRIBE_VPC_ENDPOINTS,
 )
 from inferstack.account.preflight.verdict import (
+    Checked,
+    Result,
     Right,
-    State,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -53,7 +53,7 @@ def groups(targets: Sequence[Target]) -> Iterator[Subject]:
 # ---------------------------------------------------------------- subnets and security groups
 
 
-def have_addresses(subject: Subject, asking: Asking) -> Verdict:
+def have_addresses(subject: Subject, asking: Asking) -> Checked:
     """Whether subnets are there, and have two free addresses for each instance at the most."""
     vpc: VpcConfig = subject.what
     if not all(map(is_settled, vpc.subnets)):
@@ -83,7 +83,7 @@ def _names(ids: Sequence[str]) -> str:
     return listed(ids, last="and", quote="")
 
 
-def belong_to_vpc(subject: Subject, asking: Asking) -> Verdict:
+def belong_to_vpc(subject: Subject, asking: Asking) -> Checked:
     """Whether security groups are there, in the VPC of the subnets."""
     vpc: VpcConfig = subject.what
     if not all(map(is_settled, vpc.security_group_ids)):
@@ -122,7 +122,7 @@ def subnets_of_files(targets: Sequence[Target]) -> Iterator[Subject]:
     return subnets([it for it in targets if any(named_files(it.spec))])
 
 
-def reach_s3(subject: Subject, asking: Asking) -> Verdict:
+def reach_s3(subject: Subject, asking: Asking) -> Checked:
     """Whether each subnet has a way to S3, where SageMaker reads the model from through the VPC."""
     vpc: VpcConfig = subject.what
     if not all(map(is_settled, vpc.subnets)):
@@ -138,13 +138,13 @@ def reach_s3(subject: Subject, asking: Asking) -> Verdict:
     ways = {name: _way(name, tables, doors) for name in vpc.subnets}
     worst = max(ways.values(), key=lambda it: list(_ORDER).index(it.state))
     names = [name for name, it in ways.items() if it.state is worst.state]
-    return Verdict(worst.state, f"{_names(names)}: {worst.message}", worst.fix)
+    return Checked(worst.state, f"{_names(names)}: {worst.message}", worst.fix)
 
 
-_ORDER = (State.OK, State.CANNOT_TELL, State.PROBLEM)
+_ORDER = (Result.OK, Result.CANNOT_TELL, Result.PROBLEM)
 
 
-def _way(subnet: str, tables: Sequence[Any], doors: Sequence[Any]) -> Verdict:
+def _way(subnet: str, tables: Sequence[Any], doors: Sequence[Any]) -> Checked:
     open_ = [it for it in doors if str(it["State"]).lower() == "available"]
     table = _table_of(subnet, tables)
     if any(it["VpcEndpointType"] == "Interface" and it.get("PrivateDnsEnabled") for it in open_):

@@ -11,10 +11,10 @@ import msgspec
 from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.calls import GET_PARAMETER
 from inferstack.account.preflight.verdict import (
+    Checked,
     Right,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     problem,
@@ -46,7 +46,7 @@ def bootstraps(targets: Sequence[Target]) -> Iterator[Subject]:
     yield Subject(targets[0], ("env",), f"/cdk-bootstrap/{qualifier}/version")
 
 
-def is_bootstrapped(subject: Subject, asking: Asking) -> Verdict:
+def is_bootstrapped(subject: Subject, asking: Asking) -> Checked:
     """Whether the bootstrap is there, and new enough."""
     name = subject.what
     if name is None:

@@ -21,10 +21,10 @@ from inferstack.account.preflight.calls import (
 )
 from inferstack.account.preflight.usage import Usage, usage_by_endpoint
 from inferstack.account.preflight.verdict import (
+    Checked,
     Right,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -70,7 +70,7 @@ def demands(targets: Sequence[Target]) -> Iterator[Subject]:
     yield from places.values()
 
 
-def has_room(subject: Subject, asking: Asking) -> Verdict:
+def has_room(subject: Subject, asking: Asking) -> Checked:
     """Whether a quota is large enough."""
     demand: _Demand = subject.what
     if is_opaque(demand.quota):
@@ -90,7 +90,7 @@ def has_room(subject: Subject, asking: Asking) -> Verdict:
 
 def _verdict(
     demand: _Demand, quota: Any, value: float, needed: _Needed, unknown: str, region: str
-) -> Verdict:
+) -> Checked:
     by = listed(list(dict.fromkeys(it.name for it in _taking(demand))), last="and", quote="`")
     is_ = f"`{demand.quota}` is {value:g} in {region}"
     if needed.always is None or needed.meanwhile is None:
@@ -162,7 +162,7 @@ def _quota(name: str, asking: Asking) -> Any | None:
     return None
 
 
-def _not_there(name: str, asking: Asking) -> Verdict:
+def _not_there(name: str, asking: Asking) -> Checked:
     """A region has a quota for each type that it offers, even if that is zero."""
     every = asking.every(LIST_DEFAULT_QUOTAS, "Quotas", ServiceCode=_SERVICE)
     instance_type = name.removesuffix(_SUFFIX)

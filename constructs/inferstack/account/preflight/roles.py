@@ -9,10 +9,10 @@ from typing import Any
 from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.calls import GET_POLICY, GET_ROLE
 from inferstack.account.preflight.verdict import (
+    Checked,
     Right,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     only_deployment_knows,
@@ -39,7 +39,7 @@ def roles(targets: Sequence[Target]) -> Iterator[Subject]:
             yield Subject(target, _PATH, target.filled(role))
 
 
-def trusts_sagemaker(subject: Subject, asking: Asking) -> Verdict:
+def trusts_sagemaker(subject: Subject, asking: Asking) -> Checked:
     """Whether a role is there, and SageMaker may assume it."""
     arn: str = subject.what
     if not is_settled(arn):
@@ -58,7 +58,7 @@ def trusts_sagemaker(subject: Subject, asking: Asking) -> Verdict:
     return _of_trust(arn, trust)
 
 
-def _of_trust(arn: str, trust: Any) -> Verdict:
+def _of_trust(arn: str, trust: Any) -> Checked:
     statements = [mapping(it) for it in entries(mapping(trust).get("Statement"))]
     if not statements:
         return cannot_tell(f"the trust policy of {arn} cannot be read")
@@ -100,7 +100,7 @@ def policies(targets: Sequence[Target]) -> Iterator[Subject]:
                 )
 
 
-def is_policy(subject: Subject, asking: Asking) -> Verdict:
+def is_policy(subject: Subject, asking: Asking) -> Checked:
     """Whether a policy is there."""
     arn: str = subject.what
     if not is_settled(arn):

@@ -13,10 +13,10 @@ from inferstack.account.preflight import files, images, keys, names, network, pl
 from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.verdict import (
     Check,
-    State,
+    Checked,
+    Result,
     Subject,
     Target,
-    Verdict,
     cannot_tell,
     ok,
     problem,
@@ -40,11 +40,11 @@ CHECKS = (
 )
 
 
-class Finding(msgspec.Struct, frozen=True):
+class CheckedPlace(msgspec.Struct, frozen=True):
     """What a check finds, and the place in the spec that it is about."""
 
     check: str
-    verdict: Verdict
+    verdict: Checked
     place: FilePlace
     path: SpecPath
     endpoint: str
@@ -52,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True):
     region: str | None
 
 
-def preflight(specs: Sequence[LoadedSpec]) -> Iterator[Finding]:
+def preflight(specs: Sequence[LoadedSpec]) -> Iterator[CheckedPlace]:
     """Checks specs against the account of the credentials, one finding after the other. What several stages
     have in common is found once.
     """
@@ -67,7 +67,7 @@ def preflight(specs: Sequence[LoadedSpec]) -> Iterator[Finding]:
 _REST = cannot_tell("nothing else was checked", "first do what the line above says")
 
 
-def _every(specs: Sequence[LoadedSpec]) -> Iterator[Finding]:
+def _every(specs: Sequence[LoadedSpec]) -> Iterator[CheckedPlace]:
     places: dict[Connection, list[Target]] = {}
     reached: dict[str | None, Connection | AccountError] = {}
     for loaded in specs:
@@ -98,7 +98,7 @@ def _is_same(one: Connection, other: Connection) -> bool:
     return (one.account, one.region) == (other.account, other.region)
 
 
-def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Target | None, Finding]:
+def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Target | None, CheckedPlace]:
     """Where a spec is deployed, if it can be checked there, and what is found about that."""
     spec = loaded.spec
     at: SpecPath = ("env", "region")
@@ -125,14 +125,14 @@ def _enabled(error: AccountError, region: str | None) -> str:
 
 
 def _finding(
-    check: str, verdict: Verdict, loaded: LoadedSpec, path: SpecPath, connection: Connection | None
-) -> Finding:
+    check: str, verdict: Checked, loaded: LoadedSpec, path: SpecPath, connection: Connection | None
+) -> CheckedPlace:
     account, region = (None, None) if connection is None else (connection.account, connection.region)
     place_ = loaded.document.place(path)
-    return Finding(check, verdict, place_, path, loaded.spec.endpoint_name, account, region)
+    return CheckedPlace(check, verdict, place_, path, loaded.spec.endpoint_name, account, region)
 
 
-def _in_place(asking: Asking, targets: Sequence[Target]) -> Iterator[Finding]:
+def _in_place(asking: Asking, targets: Sequence[Target]) -> Iterator[CheckedPlace]:
     for check in CHECKS:
         for subject in check.subjects(targets):
             verdict = _judged(check, subject, asking)
@@ -140,13 +140,15 @@ def _in_place(asking: Asking, targets: Sequence[Target]) -> Iterator[Finding]:
             yield _finding(check.name, verdict, target.loaded, subject.path, target.connection)
 
 
-def _judged(check: Check, subject: Subject, asking: Asking) -> Verdict:
+def _judged(check: Check, subject: Subject, asking: Asking) -> Checked:
     try:
         return check.judge(subject, asking)
     except AccountError as error:
         return cannot_tell(f"not checked: {error.said}", error.fix)
 
 
-def worst(states: Sequence[State]) -> State:
+def worst(states: Sequence[Result]) -> Result:
     """What counts where there are several."""
-    return next(it for it in (State.PROBLEM, State.CANNOT_TELL, State.OK) if it in states or it is State.OK)
+    return next(
+        it for it in (Result.PROBLEM, Result.CANNOT_TELL, Result.OK) if it in states or it is Result.OK
+    )

@@ -16,7 +16,7 @@ from inferstack.problems import SpecPath
 from inferstack.texts.placeholders import PLACEHOLDER
 
 
-class State(StrEnum):
+class Result(StrEnum):
     """What is known. `cannot tell` is not `ok`: the message says what was not checked, and why."""
 
     OK = "ok"
@@ -24,30 +24,30 @@ class State(StrEnum):
     CANNOT_TELL = "cannot tell"
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Checked(msgspec.Struct, frozen=True):
     """What one check finds about one subject."""
 
-    state: State
+    state: Result
     message: str
     fix: str = ""
 
 
-def ok(message: str) -> Verdict:
+def ok(message: str) -> Checked:
     """Nothing is in the way."""
-    return Verdict(State.OK, message)
+    return Checked(Result.OK, message)
 
 
-def problem(message: str, fix: str) -> Verdict:
+def problem(message: str, fix: str) -> Checked:
     """The deployment, or what comes after it, fails."""
-    return Verdict(State.PROBLEM, message, fix)
+    return Checked(Result.PROBLEM, message, fix)
 
 
-def cannot_tell(message: str, fix: str = "") -> Verdict:
+def cannot_tell(message: str, fix: str = "") -> Checked:
     """What was not checked, and why."""
-    return Verdict(State.CANNOT_TELL, message, fix)
+    return Checked(Result.CANNOT_TELL, message, fix)
 
 
-def only_deployment_knows(text: str) -> Verdict:
+def only_deployment_knows(text: str) -> Checked:
     """For what a value from elsewhere stands for, or a name that has one in it."""
     # A whole list is written as a text is.
     return cannot_tell(f"{text.replace('#{', '${')} was not checked: only the deployment knows it")
@@ -110,5 +110,5 @@ class Check(msgspec.Struct, frozen=True):
 
     name: str
     subjects: Callable[[Sequence[Target]], Iterable[Subject]]
-    judge: Callable[[Subject, Asking], Verdict]
+    judge: Callable[[Subject, Asking], Checked]
     rights: Callable[[Subject], Iterator[Right]]

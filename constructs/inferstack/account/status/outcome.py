@@ -16,7 +16,7 @@ from inferstack.endpoint.deployed import mapping
 from inferstack.endpoint.of_answers import Answer
 
 
-class State(StrEnum):
+class Standing(StrEnum):
     """How it stands."""
 
     WORKS = "works"
@@ -29,7 +29,7 @@ class State(StrEnum):
 class Outcome(msgspec.Struct, frozen=True):
     """How a deployment stands, and what says so."""
 
-    state: State
+    state: Standing
     message: str
 
 
@@ -45,18 +45,18 @@ def outcome_of(found: Snapshot) -> Outcome:
     """How a deployment stands, by its stack first, then by the endpoint, then by the components."""
     status = "" if found.stack is None else str(found.stack["StackStatus"])
     if status == _NOTHING:
-        return Outcome(State.FAILED, "nothing is deployed: nobody has executed the stack's change set")
+        return Outcome(Standing.FAILED, "nothing is deployed: nobody has executed the stack's change set")
     if status.endswith("_IN_PROGRESS"):
-        return Outcome(State.RUNNING, f"the stack is {status}")
+        return Outcome(Standing.RUNNING, f"the stack is {status}")
     if found.stack is not None and status not in _GOOD_STACK:
-        return Outcome(State.FAILED, f"the stack is {status}")
+        return Outcome(Standing.FAILED, f"the stack is {status}")
     if found.endpoint is None:
         there = (
             "nothing is deployed: there is no stack, and"
             if found.stack is None
             else "the stack is there, but"
         )
-        return Outcome(State.FAILED, f"{there} no endpoint")
+        return Outcome(Standing.FAILED, f"{there} no endpoint")
     return _of_endpoint(found, found.endpoint)
 
 
@@ -67,20 +67,20 @@ def _of_endpoint(found: Snapshot, endpoint: Answer) -> Outcome:
         found.wanted_config,
     )
     if status in _BROKEN:
-        return Outcome(State.FAILED, f"the endpoint is {status}")
+        return Outcome(Standing.FAILED, f"the endpoint is {status}")
     if status not in _SERVING:
-        return Outcome(State.RUNNING, f"the endpoint is {status}")
+        return Outcome(Standing.RUNNING, f"the endpoint is {status}")
     # ARNs of SageMaker's have names in small letters.
     if wanted is not None and config is not None and wanted.lower() != config.lower():
         return Outcome(
-            State.FAILED,
+            Standing.FAILED,
             f"the endpoint serves {config}, and not {wanted} of the stack: SageMaker has rolled the update"
             " back, or somebody else has updated the endpoint since",
         )
     if config is None or (wanted is None and found.stack is not None):
-        return Outcome(State.UNKNOWN, "nothing says which configuration the endpoint should serve")
+        return Outcome(Standing.UNKNOWN, "nothing says which configuration the endpoint should serve")
     if found.stack is None and endpoint.get("FailureReason"):
-        return Outcome(State.FAILED, f"the last update was rolled back to {config}")
+        return Outcome(Standing.FAILED, f"the last update was rolled back to {config}")
     return _of_components(found)
 
 
@@ -88,20 +88,20 @@ def _of_components(found: Snapshot) -> Outcome:
     there = {it["InferenceComponentName"].lower(): it for it in found.components}
     missing = [it for it in found.names_of(COMPONENT_TYPE) if it.lower() not in there]
     if missing:
-        return Outcome(State.FAILED, f"{_named(missing)} not there, although the stack has made it")
+        return Outcome(Standing.FAILED, f"{_named(missing)} not there, although the stack has made it")
     failed = [it for it in found.components if it.get("InferenceComponentStatus") == "Failed"]
     if failed:
-        return Outcome(State.FAILED, f"{_names(failed)} Failed")
+        return Outcome(Standing.FAILED, f"{_names(failed)} Failed")
     waiting = [it for it in found.components if it.get("InferenceComponentStatus") != "InService"]
     if waiting:
         statuses = " and ".join(dict.fromkeys(str(it.get("InferenceComponentStatus")) for it in waiting))
-        return Outcome(State.RUNNING, f"{_names(waiting)} {statuses}")
+        return Outcome(Standing.RUNNING, f"{_names(waiting)} {statuses}")
     lacking = [it for it in found.components if lacks_copies(it)]
     if lacking:
-        return Outcome(State.RUNNING, f"{_names(lacking)} without all copies")
+        return Outcome(Standing.RUNNING, f"{_names(lacking)} without all copies")
     if found.stack is None:
-        return Outcome(State.WORKS, "the endpoint serves; there is no stack to compare it with")
-    return Outcome(State.WORKS, "the endpoint serves what the stack has")
+        return Outcome(Standing.WORKS, "the endpoint serves; there is no stack to compare it with")
+    return Outcome(Standing.WORKS, "the endpoint serves what the stack has")
 
 
 def lacks_copies(component: Answer) -> bool:

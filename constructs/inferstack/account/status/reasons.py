@@ -8,11 +8,11 @@ import msgspec
 
 from inferstack.account.connection import AccountError
 from inferstack.account.status.logs import Log
-from inferstack.account.status.outcome import Outcome, State, is_in_trouble
+from inferstack.account.status.outcome import Outcome, Standing, is_in_trouble
 from inferstack.account.status.snapshot import Snapshot
 from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
 from inferstack.diagnosis.reading import lines_of_answer
-from inferstack.diagnosis.verdict import findings_in
+from inferstack.diagnosis.verdict import clues_in
 from inferstack.endpoint.of_answers import Answer
 from inferstack.resolve.execution_role import LOGS_OF_COMPONENTS, LOGS_OF_ENDPOINTS
 
@@ -53,7 +53,7 @@ def reasons_of(
     found: Snapshot, outcome: Outcome, endpoint: str, read_log: ReadLog, beside: SpecBeside
 ) -> Reasons:
     """Why it does not work. Before anything has failed, only what has been found counts."""
-    if outcome.state is State.WORKS:
+    if outcome.state is Standing.WORKS:
         return Reasons()
     made: list[Reason] = []
     unread: list[str] = []
@@ -78,7 +78,7 @@ def reasons_of(
         # What no signature knows is shown as it is.
         made += [Reason(part, "events", diagnosis)] if diagnosis.code else []
     has_cause = any(it.diagnosis.verdict == "cause" for it in made)
-    early = outcome.state is State.RUNNING
+    early = outcome.state is Standing.RUNNING
     kept = (it for it in made if it.diagnosis.verdict in _TELLING or not (has_cause or early))
     return Reasons(tuple(sorted(kept, key=_rank)), tuple(unread))
 
@@ -108,7 +108,7 @@ def _logged(part: str, group: str, log: Log, beside: SpecBeside) -> Iterator[Rea
 
 
 def _diagnosed(answer: Any, beside: SpecBeside) -> Diagnosis:
-    return diagnosed(findings_in(lines_of_answer(answer)), beside)
+    return diagnosed(clues_in(lines_of_answer(answer)), beside)
 
 
 def _rank(reason: Reason) -> tuple[int, bool, bool, bool]:

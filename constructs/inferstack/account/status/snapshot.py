@@ -90,7 +90,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
 
-class Watched(msgspec.Struct, frozen=True, kw_only=True):
+class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
     """A stack and its endpoint, which may be read again and again."""
 
     connection: Connection

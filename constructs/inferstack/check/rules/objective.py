@@ -32,7 +32,7 @@ from inferstack.problems.words import likest
 if TYPE_CHECKING:
     # Most specs have no measurements, and need none of this.
     from inferstack.sizing.prices import RegionPrices
-    from inferstack.sizing.sizes import Demand, Need, Size
+    from inferstack.sizing.sizes import CountedIn, Demand, Size
 
 _SCALING = f"{GUIDE}/endpoint-scaling-loadtest.html"
 _LOAD = f"{GUIDE}/inference-recommender-load-test.html"
@@ -184,14 +184,14 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         fast = [it for it in self.measured if not it.objections]
         return min(fast, key=lambda it: self.demand.of(it.measurement).peak / it.usable, default=None)
 
-    def targets(self, need: "Need") -> Iterator[tuple[SpecPath, Decimal]]:
+    def targets(self, need: "CountedIn") -> Iterator[tuple[SpecPath, Decimal]]:
         """The targets per instance in the unit of a need, with their paths."""
         for index, policy in enumerate(() if self.scaling is None else self.scaling.policies):
             if policy.metric in need.metrics:
                 path = (*self.scaling_path, "policies", index, "target_value")
                 yield path, Decimal(str(policy.target_value))
 
-    def planned(self, need: "Need") -> Decimal:
+    def planned(self, need: "CountedIn") -> Decimal:
         """How much of a need an instance is planned for."""
         return self.demand.safety_factor * need.each
 
@@ -317,5 +317,5 @@ def _counted(instances: int) -> str:
     return f"{instances} instance{'s' if instances != 1 else ''}"
 
 
-def _by(size: "Size", need: "Need") -> str:
+def _by(size: "Size", need: "CountedIn") -> str:
     return f"since `{size.title}` answered {need.each:f} on one"

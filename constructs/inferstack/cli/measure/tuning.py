@@ -13,7 +13,7 @@ from inferstack.problems import dotted, printable
 from inferstack.problems.words import choose
 from inferstack.sizing.bench import Bench, Point, processors
 from inferstack.sizing.closed_loop import rounded
-from inferstack.sizing.confirming import Verdict, compared
+from inferstack.sizing.confirming import Confirmation, compared
 from inferstack.sizing.pictures import Picture
 from inferstack.sizing.rate_picture import rates_of_kinds
 from inferstack.sizing.search import (
@@ -45,7 +45,7 @@ class Tuning:
         self._points = points
         self.repeated: list[Point] = []
         """The runs of the confirmation, from which the search takes nothing."""
-        self._verdict: Verdict | None = None
+        self._verdict: Confirmation | None = None
         self._against = Configuration()
         self._model = served.model(self._chosen())
         ensembles = (it.config.max_batch_size for it in served.repository.models if it.is_ensemble)

@@ -8,7 +8,7 @@ import msgspec
 from inferstack.check.rules.containers.artifacts import has_files
 from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.properties import PROPERTIES, Property
+from inferstack.engines.properties import PROPERTIES, ServingProperty
 from inferstack.facts.engines import engine_of
 from inferstack.facts.walk import PlacedContainer
 from inferstack.problems import FilePlace, Problem
@@ -22,7 +22,7 @@ class DescribedProperties(msgspec.Struct, frozen=True):
 
     placed: PlacedContainer
     file: str
-    properties: tuple[Property, ...]
+    properties: tuple[ServingProperty, ...]
 
     @property
     def title(self) -> str:
@@ -35,7 +35,7 @@ class DescribedProperties(msgspec.Struct, frozen=True):
         """Whether the container gets the file, and its engine reads it."""
         return self.title == ENGINES["lmi"].title and has_files(self.placed.container)
 
-    def at(self, it: Property) -> FilePlace:
+    def at(self, it: ServingProperty) -> FilePlace:
         """Where an entry is."""
         return FilePlace(self.file, it.line)
 

@@ -1,13 +1,14 @@
 """What autoscaling and alarms of a server of language models go by: requests at once, not memory or CPUs."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.base import METRICS_PAGE, warning
 from inferstack.check.rules.language_models.gpus import most_gpus
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.gpus import SHARE_OF_A_TARGET, gpus_used
-from inferstack.engines.settings import sequences, variable_for
+from inferstack.engines.settings import sequences, setting, variable_for
 from inferstack.facts.alarms import GPU_MEMORY, OwnAlarm, evaluation, gpu_memory_taken, own_alarms
 from inferstack.facts.publications import devices_by_type
 from inferstack.facts.quantity import UnfitQuantity, parse_threshold
@@ -98,17 +99,29 @@ def alarm_on_memory_can_stop(spec: ModelSpec) -> Iterator[Problem]:
 
     Below that, it is always on, whatever the load, and rolls back each update that it watches.
     """
+    written = list(_written_shares(spec))
     for alarm in own_alarms(spec):
         metric, taken = alarm.metric, gpu_memory_taken(spec, alarm.part)
+        # Which container an alarm is for is not asked: the least is surely always there.
+        taken = min((*written, taken)) if taken is not None else None
         if metric is None or taken is None or not metric.name.startswith(GPU_MEMORY):
             continue
         share = _share(alarm, metric)
         above = evaluation(alarm.rule).comparison_operator.startswith("Greater")
         if share is not None and share <= taken and above:
             message = (
-                f"the server takes {taken:.0%} of the GPU's memory when it starts, so this alarm is always on"
+                f"the server takes {taken:.0%} or more of the GPU's memory when it starts, so this alarm is "
+                "always on"
             )
             yield Problem((*alarm.path, "threshold"), message, "remove it, or write a share above that")
+
+
+def _written_shares(spec: ModelSpec) -> Iterator[float]:
+    """The shares of a GPU's memory that engines are told to take."""
+    for it in judged(spec):
+        said = setting(it.placed, "gpu_memory_utilization")
+        with suppress(ValueError):
+            yield from () if said is None else (float(said.value),)
 
 
 def _share(alarm: OwnAlarm, metric: Metric) -> float | None:
