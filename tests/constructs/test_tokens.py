@@ -101,11 +101,12 @@ def _is_about(problem: tuple[str | int, ...], path: tuple[str | int, ...]) -> bo
 
 
 def _means_something_else(leaf: Leaf) -> bool:
-    """Nobody can know that a token in an environment variable will be an S3 URL. And the name of a model that the
-    spec does not have is that of an existing model.
+    """Nobody can know that a token in an environment variable will be an S3 URL, or that an image runs an engine of
+    language models. And the name of a model that the spec does not have is that of an existing model.
     """
     is_url = "environment" in leaf.path and str(leaf.value).startswith("s3://")
-    return is_url or leaf.path[-1] in ("model_name", "model_name_override")
+    is_engine = leaf.path[-1] == "image" and "-lmi" in str(leaf.value)
+    return is_url or is_engine or leaf.path[-1] in ("model_name", "model_name_override")
 
 
 def made(data: Any, home: cdk.Stack) -> Template:

@@ -170,7 +170,8 @@ def _filled(order: _Order, copies: Mapping[str, int], units: Units) -> list[list
                 left[chosen] = units.whole
                 filled.append([])
             a, b, c = left[chosen]
-            count = min([missing, *(has // it for has, it in ((a, one), (b, two), (c, three)) if it)])
+            # CDK stands for a number that only the deployment knows by a negative one.
+            count = min([missing, *(has // it for has, it in ((a, one), (b, two), (c, three)) if it > 0)])
             a, b, c = left[chosen] = a - count * one, b - count * two, c - count * three
             if a < least[0] or b < least[1] or c < least[2]:
                 del left[chosen]
