@@ -209,6 +209,22 @@ def batches_hold_the_sequences(spec: ModelSpec) -> Iterator[Problem]:
                 )
 
 
+@warning("IS389", _VLLM)
+def adapters_of_a_batch_are_kept(spec: ModelSpec) -> Iterator[Problem]:
+    """In vLLM, as many adapters should be kept in the host's memory as a batch may have.
+
+    vLLM does not start with fewer.
+    """
+    for it, _ in known(spec):
+        kept = _number(it, "max_cpu_loras") if family_of(it.running.name) in _ON else None
+        in_batch = _number(it, "max_loras")
+        if kept is not None and in_batch is not None and kept[1] < in_batch[1]:
+            message = f"{it.title} keeps {kept[1]} adapters, but `{in_batch[0].name}` is {in_batch[1]}"
+            yield Problem(
+                kept[0].path, message, f"write {in_batch[1]} or more, or lower `{in_batch[0].name}`"
+            )
+
+
 def _number(it: Judged, what: str) -> tuple[Setting, int] | None:
     said = setting(it.placed, what)
     return (said, int(said.value)) if said is not None and re.fullmatch("[0-9]{1,9}", said.value) else None
