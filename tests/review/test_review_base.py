@@ -252,7 +252,7 @@ def test_a_large_file_has_its_size_only(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_whatever_a_check_reads_of_a_file_is_not_large() -> None:
-    read = (LARGEST_FILE, LARGEST_CONFIG, differences.LARGEST_READ, file.LARGEST, other_files._MOST_BYTES)
+    read = (LARGEST_FILE, LARGEST_CONFIG, differences.LARGEST_READ, file.LARGEST, other_files.MOST_BYTES)
     assert max(read) <= LARGEST_READ
 
 
