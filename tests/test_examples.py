@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 SPAM = DOCS / "examples" / "spam"
 # Wrong on purpose: they show what messages look like.
-CARELESS = {DOCS / "examples" / "careless.yaml", DOCS / "examples" / "careless-chat.yaml"}
+CARELESS = {
+    DOCS / "examples" / name for name in ("careless.yaml", "careless-chat.yaml", "diagnosing/chat.yaml")
+}
 # What the page on sizing begins with: nobody knows yet how many instances it needs.
 UNSIZED = DOCS / "examples" / "sizing" / "bert.yaml"
 # The page on constructs shows how a warning is acknowledged.
