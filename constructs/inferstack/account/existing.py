@@ -96,22 +96,31 @@ class ExistingStack(msgspec.Struct, frozen=True):
     """The values of its parameters, as the deployment has found them."""
 
 
+def described_stack(client: Any, name: str) -> dict[str, Any] | None:
+    """CloudFormation's answer about a stack; None where there is none of this name."""
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+    try:
+        [stack] = client.describe_stacks(StackName=name)["Stacks"]
+    except ClientError as error:
+        if error_code(error) == "ValidationError" and _NO_STACK in str(error):
+            return None
+        raise
+    found: dict[str, Any] = stack
+    return found
+
+
 def existing_stack(connection: Connection, region: str, name: str) -> ExistingStack | None:
     """A stack; None where there is none of this name.
 
     Raises:
         AccountError: when AWS cannot be asked.
     """
-    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
-
     with explained(f"the stack {name} cannot be read", rights=_RIGHTS):
         client = connection.client("cloudformation", region)
-        try:
-            [stack] = client.describe_stacks(StackName=name)["Stacks"]
-        except ClientError as error:
-            if error_code(error) == "ValidationError" and _NO_STACK in str(error):
-                return None
-            raise
+        stack = described_stack(client, name)
+        if stack is None:
+            return None
         found = pages(client, "list_stack_resources", "StackResourceSummaries", StackName=name)
         ids = {
             it["LogicalResourceId"]: it["PhysicalResourceId"] for it in found if "PhysicalResourceId" in it

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from inferstack.account.connection import AccountError, Connection, error_code, explained
-from inferstack.account.existing import described, pages
+from inferstack.account.connection import AccountError, Connection, explained
+from inferstack.account.existing import described, described_stack, pages
 from inferstack.account.status.logs import Log, log_of
 from inferstack.catalog.resource_types import (
     ALARM_TYPE,
@@ -144,16 +144,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
         return self._clients[service]
 
     def _stack(self) -> Answer | None:
-        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
-
-        try:
-            [stack] = self._client("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
-        except ClientError as error:
-            if error_code(error) == "ValidationError" and "does not exist" in str(error):
-                return None
-            raise
-        found: Answer = stack
-        return found
+        return described_stack(self._client("cloudformation"), self.stack)
 
     def _of_stack(self, operation: str, key: str) -> Iterator[Answer]:
         return pages(self._client("cloudformation"), operation, key, StackName=self.stack)
