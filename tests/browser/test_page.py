@@ -55,7 +55,7 @@ OVERFLOWING = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "theme"), zip(WIDTHS, THEMES, strict=True))
+@pytest.mark.parametrize(("width", "theme"), list(zip(WIDTHS, THEMES, strict=True)))
 @pytest.mark.parametrize("name", REVIEWS)
 def test_everybody_can_read_it(name: str, width: int, theme: str, show: Any) -> None:
     shown = show(page_of(name), width, theme)
