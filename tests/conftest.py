@@ -27,6 +27,21 @@ _ASKED_FOR = [
     )
 ]
 
+# What many tests of a module share is made once, if one worker runs them all; and what takes long must not be last.
+# The first worker has the first tests, and what another one takes over are its last ones.
+_FIRST = [
+    Path(__file__).parent / name
+    for name in (
+        *("rehearsal/test_onnx.py", "constructs/test_tokens.py", "check/test_many_problems.py"),
+        *("test_generated.py", "packaging", "cli/test_review_html.py", "test_readme.py", "test_guides.py"),
+    )
+]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda it: not any(path in (it.path, *it.path.parents) for path in _FIRST))
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What needs a browser, programs of npm or torch, or compares speeds, must be asked for: by `make test-browser`,

@@ -373,8 +373,11 @@ PAGE = (
 """What a proxy answers in AWS's place."""
 
 
-@pytest.mark.parametrize("body", [PAGE, b"blocked", b"[]"], ids=["page", "text", "list"])
-@pytest.mark.parametrize("status", [200, 403, 503])
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, PAGE), (200, b"[]"), (403, PAGE), (403, b"blocked"), (503, PAGE)],
+    ids=["page", "list", "refused by a page", "refused", "unavailable"],
+)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_no_answer_is_no_fault_of_ours(
     command: str, status: int, body: bytes, network: Network, capsys: Read

@@ -25,7 +25,7 @@ def is_checked(spec: Any) -> bool:
     return True
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.sampled_from(SPECS), st.randoms(use_true_random=False), st.integers(1, 4))
 def test_a_damaged_spec_gives_problems_and_never_a_traceback(
     spec: dict[str, Any], choose: random.Random, times: int
@@ -33,7 +33,7 @@ def test_a_damaged_spec_gives_problems_and_never_a_traceback(
     is_checked(damaged(spec, choose, times, damage))
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.sampled_from(SPECS), st.randoms(use_true_random=False), st.integers(1, 5))
 def test_a_spec_with_exchanged_values_gives_problems_and_never_a_traceback(
     spec: dict[str, Any], choose: random.Random, times: int

@@ -22,7 +22,7 @@ def visible(text: str) -> str:
     return re.sub(r"[\s\u200b]+", "", text)
 
 
-@settings(max_examples=1200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(file=TEXTS, message=TEXTS, fix=TEXTS, note=TEXTS)
 def test_a_comment_has_no_markup_but_ours(file: str, message: str, fix: str, note: str) -> None:
     problem = Problem(FilePlace(file), message, fix, "IS101")
@@ -40,7 +40,7 @@ def test_a_comment_has_no_markup_but_ours(file: str, message: str, fix: str, not
         assert not [text for text in page.texts if LIVE.search(text)], parser
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(said=TEXTS.filter(lambda it: "`" not in it))
 def test_text_appears_as_it_is(said: str) -> None:
     for parser, escaped in product(PARSERS, (escaping.markdown, escaping.code)):
@@ -66,7 +66,7 @@ def test_what_is_ordinary_is_easy_to_read_unrendered() -> None:
 # ---------------------------------------------------------------- logs of CI systems
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(file=TEXTS, message=TEXTS)
 def test_no_line_of_a_report_is_a_command(file: str, message: str) -> None:
     found = Findings([Problem(FilePlace(file), message, "", "IS101")], 1, [message])
@@ -75,7 +75,7 @@ def test_no_line_of_a_report_is_a_command(file: str, message: str) -> None:
         assert not [line for line in re.split("[\r\n]", printed) if command_in(line)], form
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(file=TEXTS, message=TEXTS, severity=st.sampled_from(Severity))
 def test_an_annotation_is_one_command_and_no_other(file: str, message: str, severity: Severity) -> None:
     problem = Problem(FilePlace(file), message, "", "IS101", severity)

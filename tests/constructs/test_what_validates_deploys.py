@@ -31,7 +31,7 @@ def changed(spec: dict[str, Any], choose: random.Random, times: int) -> LoadedSp
     return None if loaded.spec.endpoint_name == NAMELESS else loaded
 
 
-@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(specs, randoms, st.integers(0, 3))
 def test_what_validates_has_a_template_that_aws_accepts(
     spec: dict[str, Any], choose: random.Random, times: int

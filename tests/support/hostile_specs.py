@@ -74,7 +74,7 @@ FILES = _texts().map(lambda it: re.sub(r"[\x00/]", "", it)[:60]).filter(lambda i
 def for_hostile_specs(test: Callable[[dict[str, Any], str], None]) -> Callable[[], None]:
     """Runs a test with many changes to a spec and names of its file: the arguments of :func:`reviewed`."""
     return settings(
-        max_examples=500,
+        max_examples=200,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
         # Making a failing spec smaller would take minutes.
