@@ -26,7 +26,7 @@ _PREFIX = re.compile(
         | \[\d{{4}}-\d\d-\d\d\s\d\d:\d\d:\d\d\s[+-]\d{{4}}\] | \d\d-\d\d\s\d\d:\d\d:\d\d
         | \S+/i-[0-9a-f]{{8,}}\S* | [\w.-]+\s*\|(?=\s) | \|(?=\s) | --\s\|
         | \[{_LEVEL}\s*\] | \b{_LEVEL}\b:?
-        | \[[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>: | \[\d+\](?=\s)
+        | \[?[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>: | \[\d+\](?=\s)
         | W-[\w.-]+ | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s-
         | MODEL_LOG\s- | \S*PyProcess\S*
     )[ ]?)*""",

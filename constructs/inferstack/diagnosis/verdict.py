@@ -87,14 +87,9 @@ class Clues(msgspec.Struct, frozen=True):
 
     def ordered(self) -> list[Clue]:
         """The findings that may be the answer, the best first."""
-        by_verdict: dict[Verdict, list[Clue]] = {"cause": [], "symptom": [], "cannot-tell": []}
-        for it in self.found:
-            by_verdict[it.signature.verdict].append(it)
-        return [
-            *sorted(by_verdict["cause"], key=lambda it: it.rank),
-            *by_verdict["symptom"],
-            *by_verdict["cannot-tell"],
-        ]
+        order: list[Verdict] = ["cause", "symptom", "cannot-tell"]
+        found = [it for it in self.found if it.signature.verdict in order]
+        return sorted(found, key=lambda it: (order.index(it.signature.verdict), it.rank))
 
 
 def clues_in(lines: Iterable[Line]) -> Clues:
