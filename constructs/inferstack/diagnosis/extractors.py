@@ -11,6 +11,7 @@ from inferstack.diagnosis.signature import Signature
 # ---------------------------------------------------------------- Python's tracebacks
 
 _PYTHON = "https://docs.python.org/3/library/traceback.html"
+_PICKLE = "https://docs.python.org/3/library/pickle.html"
 _EXCEPTION = re.compile(
     r"^(?P<name>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Exit|Timeout|NotFound|Killed))(?::\s*(?P<said>.*))?$"
 )
@@ -23,13 +24,15 @@ class Traceback:
 
     def __init__(self) -> None:
         self._is_in, self._source_follows = False, False
-        self._frame = ""
+        self._frame, self._indent = "", ""
 
     def inside(self, text: str) -> bool:
         """Whether a line is code or a place, which mean nothing by themselves."""
         if "Traceback (most recent call last)" in text:
             self._is_in, self._source_follows, self._frame = True, False, ""
+            self._indent = text[: len(text) - len(text.lstrip())]
             return True
+        text = text.removeprefix(self._indent)
         if (frame := _FRAME.match(text)) is not None:
             self._is_in, self._source_follows = True, True
             self._frame = f"{frame['file']}, line {frame['line']}"
@@ -48,11 +51,23 @@ class Traceback:
             return None
         self._is_in = False
         at = f" at {self._frame}" if self._frame else ""
+        raised = f"raised {_braced(found['name'])}{_braced(at)}"
+        if "pickle.py," in at:
+            return Signature(
+                code="pickle-version",
+                pattern="",
+                where="log",
+                cause=f"a pickled file cannot be read: Python {raised}",
+                fix="write the file again with the versions of Python and its libraries that the image has",
+                source=_PICKLE,
+                keys=("version", "image"),
+                rank=2,
+            )
         return Signature(
             code="exception",
             pattern="",
             where="log",
-            cause=f"the container's Python code raised {_braced(found['name'])}{_braced(at)}",
+            cause=f"the container's Python code {raised}",
             fix="read the traceback that ends with this line; the image repeats it in Docker",
             source=_PYTHON,
             rank=2,
