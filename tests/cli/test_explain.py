@@ -39,7 +39,9 @@ def test_in_a_terminal_the_list_is_as_wide_as_that(
     assert main(["explain"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 60
-    assert all(re.match("IS[0-9]{3} |[a-z0-9-]+ (cause|symptom|cannot-tell) |" + " " * 10, line) for line in lines)
+    assert all(
+        re.match("IS[0-9]{3} |[a-z0-9-]+ (cause|symptom|cannot-tell) |" + " " * 10, line) for line in lines
+    )
     assert [line.split()[0] for line in lines if line.startswith("IS")] == list(every_code())
 
 
@@ -80,7 +82,9 @@ def test_every_code_of_diagnose_is_explained(capsys: pytest.CaptureFixture[str])
         assert [it for it in out.splitlines() if len(it) > 80 and not it.startswith("Source: https://")] == []
         assert out.count("\nSource: https://") == len(signatures)
         assert "{" not in out.partition("\nKeys\n")[0]
-    assert "Certainty: likely; certain if IS270 or IS272 of `validate` agrees.\n" in explained("driver-too-old", capsys)
+    assert "Certainty: likely; certain if IS270 or IS272 of `validate` agrees.\n" in explained(
+        "driver-too-old", capsys
+    )
     assert "Certainty: counts only if IS377 of `validate` agrees.\n" in explained("wrong-port", capsys)
 
 

@@ -44,7 +44,15 @@ def test_keys_are_those_of_the_format_or_variables():
 # whose problem agrees.
 NEVER_CERTAIN = {
     *("no-addresses", "no-room-for-copies", "download-timeout", "image-access", "model-data-access"),
-    *("model-data-download", "s3-access", "image-not-ecr", "pip-failed", "killed", "shared-memory", "exception"),
+    *(
+        "model-data-download",
+        "s3-access",
+        "image-not-ecr",
+        "pip-failed",
+        "killed",
+        "shared-memory",
+        "exception",
+    ),
 }
 
 

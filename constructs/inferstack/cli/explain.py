@@ -35,13 +35,16 @@ _ALL = "`inferstack explain` lists all codes"
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack explain``."""
-    what = "code (IS012, gpu-memory), key (autoscaling.target_value), kind, metric or words; without it, list all codes"
+    what = (
+        "code (IS012, gpu-memory), key (autoscaling.target_value), kind, metric or words; without it, list "
+        "all codes"
+    )
     command.add_argument("subject", metavar="SUBJECT", nargs="*", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain a code of `validate` or `diagnose`, a key, a kind or a metric; or list what there is about words. Without
-    any, list all codes.
+    """Explain a code of `validate` or `diagnose`, a key, a kind or a metric; or list what there is about
+    words. Without any, list all codes.
     """
     if not options.subject:
         _list_all()
@@ -49,7 +52,12 @@ def run(options: argparse.Namespace) -> int:
     subject = " ".join(options.subject)
     lines = next(filter(None, (find(subject) for find in _FINDERS)), None)
     if lines is None:
-        names = [*kind_definitions(), *(key.name for key in every_key()), *_metric_names(), *every_signature()]
+        names = [
+            *kind_definitions(),
+            *(key.name for key in every_key()),
+            *_metric_names(),
+            *every_signature(),
+        ]
         meant = did_you_mean(subject, names) if len(subject) >= _SHORTEST else ""
         raise Refusal(f"nothing is known about {subject}; {meant or _ALL}")
     print(*lines, sep="\n")

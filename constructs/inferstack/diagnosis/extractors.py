@@ -1,7 +1,7 @@
 """What takes more than one pattern: the exception of a traceback, Triton's table of models, arguments that a
 parser refuses, and AWS's words inside the frame that CloudFormation puts around them.
 
-Each fills in a signature of ``signatures/extracted.toml``, so that whatever follows treats all findings alike.
+Each fills in a signature of ``signatures/extracted.toml``, so that all findings are treated alike.
 """
 
 import re
