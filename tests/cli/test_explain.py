@@ -9,6 +9,7 @@ from inferstack.catalog import metrics
 from inferstack.check.every_code import every_code
 from inferstack.cli import explain, main
 from inferstack.cli.explain import every_key
+from inferstack.diagnosis.signature import every_signature
 from inferstack.format.kinds import KINDS
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Severity
@@ -38,7 +39,9 @@ def test_in_a_terminal_the_list_is_as_wide_as_that(
     assert main(["explain"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 60
-    assert all(re.match("IS[0-9]{3} |" + " " * 14, line) for line in lines)
+    assert all(
+        re.match("IS[0-9]{3} |[a-z0-9-]+ (cause|symptom|cannot-tell) |" + " " * 10, line) for line in lines
+    )
     assert [line.split()[0] for line in lines if line.startswith("IS")] == list(every_code())
 
 
@@ -72,6 +75,19 @@ def test_a_code_without_an_example_is_explained_without(capsys: pytest.CaptureFi
     assert "example" not in capsys.readouterr().out
 
 
+def test_every_code_of_diagnose_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for code, signatures in every_signature().items():
+        out = explained(code, capsys)
+        assert out.startswith(f"{code} (diagnose: {signatures[0].verdict})\n")
+        assert [it for it in out.splitlines() if len(it) > 80 and not it.startswith("Source: https://")] == []
+        assert out.count("\nSource: https://") == len(signatures)
+        assert "{" not in out.partition("\nKeys\n")[0]
+    assert "Certainty: likely; certain if IS270 or IS272 of `validate` agrees.\n" in explained(
+        "driver-too-old", capsys
+    )
+    assert "Certainty: counts only if IS377 of `validate` agrees.\n" in explained("wrong-port", capsys)
+
+
 def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "is012"]) == 0
     assert capsys.readouterr().out.startswith("IS012 (error)\n")
@@ -80,7 +96,7 @@ def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[st
 def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(every_code())
+    assert [line.split()[0] for line in lines] == [*every_code(), *every_signature()]
     assert lines[0] == "IS001 error   There is no such file."
 
 
@@ -203,7 +219,7 @@ def test_a_metric_is_explained_with_all_that_follows_from_its_name(
 
 def test_a_word_leads_to_keys_metrics_and_codes(capsys: pytest.CaptureFixture[str]) -> None:
     out = explained("serverless", capsys)
-    assert re.findall(r"^\w+$", out, re.MULTILINE) == ["Keys", "Metrics", "Codes"]
+    assert re.findall(r"^\w+$", out, re.MULTILINE) == ["Keys", "Metrics", "Codes", "Diagnoses"]
     assert "  variant.serverless_config\n      Serverless inference instead of instances.\n" in out
     assert "  IS603\n      A serverless endpoint cannot be in a VPC.\n" in out
     assert re.search(r"^  … and \d+ more$", out, re.MULTILINE)
@@ -221,6 +237,7 @@ def test_of_several_words_all_are_looked_for(capsys: pytest.CaptureFixture[str])
     ("subject", "hint"),
     [
         ("instance_tpye", "did you mean `instance_type`?"),
+        ("gpu-memry", "did you mean `gpu-memory`?"),
         ("GPUUtilisation", "did you mean `GPUUtilization`?"),
         ("SageMakerVariantInvocationPerInstance", "did you mean `SageMakerVariantInvocationsPerInstance`?"),
         ("??", ALL),

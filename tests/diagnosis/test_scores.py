@@ -1,16 +1,32 @@
-"""Texts of public threads: causes that are named, and none that is made up."""
+"""Texts of public threads: causes that are named, and none that is made up.
+
+Each file but the first was collected, and its causes written down, before the signatures were made to know it. Then
+they were: what the texts carry was added, with a source. The scores of both times, the first of which is what a new
+text can expect:
+
+    file     failures  with a cause  named at first  wrong at first  named now  wrong now  healthy  blamed at first
+    known          51            42               -               -         41          0       20                0
+    unseen         42            35              29               1         31          0       20                0
+    third          51            42              24               4         39          0       20                0
+    fourth         19            15               9               3         12          0       10                0
+
+Of the eight wrong at first, two said that they were certain: AWS's own sentence, but not by the code of its cause,
+and a Python module that is missing, which its unpickling needed. Where the label was "other", since no signature
+said it, it has become the new signature's code.
+"""
 
 import pytest
 from diagnosis.scoring import answer, cases, scored
 
-FILES = ("known.yaml", "unseen.yaml")
+FILES = {"known.yaml": (40, 20), "unseen.yaml": (40, 20), "third.yaml": (40, 20), "fourth.yaml": (15, 10)}
+"""With the least number of failures and of healthy texts."""
 LEAST_NAMED, MOST_WRONG = 0.6, 0.05
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_causes_are_named_and_few_are_wrong(name):
     score = scored(name)
-    assert score.failures >= 40
+    assert score.failures >= FILES[name][0]
     assert score.named / score.failures >= LEAST_NAMED, score.unnamed
     assert len(score.wrong) / score.failures <= MOST_WRONG, score.wrong
 
@@ -24,7 +40,7 @@ def test_no_certainty_is_unearned(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_nobody_healthy_is_blamed(name):
-    assert sum(it.healthy for it in cases(name)) >= 20
+    assert sum(it.healthy for it in cases(name)) >= FILES[name][1]
     assert scored(name).blamed == []
 
 

@@ -6,7 +6,7 @@ from string import Formatter
 import pytest
 
 from inferstack.check.every_code import every_code
-from inferstack.diagnosis.signature import Signature, known
+from inferstack.diagnosis.signature import Signature, every_signature, known
 from inferstack.format.schema import shipped_schema
 
 SIGNATURES = [it for _, it in known().signatures]
@@ -38,6 +38,30 @@ def test_a_signature_is_whole(signature):
 def test_keys_are_those_of_the_format_or_variables():
     keys = {key for it in SIGNATURES for key in it.keys if not key.startswith("{")}
     assert {key for key in keys if not key.isupper()} <= properties() | {"name"}
+
+
+# Nobody has published what AWS says in these cases, or the line has a second meaning: certain only beside a spec
+# whose problem agrees.
+NEVER_CERTAIN = {
+    *("no-addresses", "no-room-for-copies", "download-timeout", "image-access", "model-data-access"),
+    *(
+        "model-data-download",
+        "s3-access",
+        "image-not-ecr",
+        "pip-failed",
+        "killed",
+        "shared-memory",
+        "exception",
+    ),
+}
+
+
+def test_what_a_line_leaves_open_is_not_certain():
+    assert {code for code in NEVER_CERTAIN for it in every_signature()[code] if it.certain} == set()
+    kms = [it.pattern for it in every_signature()["kms"] if it.certain]
+    assert kms == [r"not authorized to perform: (?P<action>kms:\w+)"], "IAM's own sentence"
+    script = [it for it in every_signature()["wrong-architecture"] if "exec format" in it.pattern]
+    assert not any(it.certain for it in script), "a script without #! ends so, too"
 
 
 def test_there_are_about_a_hundred():

@@ -104,6 +104,32 @@ ORDER = {
         "HandlerErrorCode: ServiceLimitExceeded)\n",
         "quota",
     ),
+    "a traceback as CloudWatch exports it": (
+        '1614272221253,"12:00:00 Traceback (most recent call last):",AllTraffic/i-03af43d35aa1655b6\n'
+        '1614272221253,"  File ""a.py"", line 1, in <module>",AllTraffic/i-03af43d35aa1655b6\n'
+        "1614272221253,KeyError: 0,AllTraffic/i-03af43d35aa1655b6\n",
+        "exception",
+    ),
+    "a traceback that is indented as a whole": (
+        '    Traceback (most recent call last):\n      File "a.py", line 1, in <module>\n        f()\n    KeyError: 0\n',
+        "exception",
+    ),
+    "an exception from where pickles are read": (
+        'Traceback (most recent call last):\n  File "/usr/lib/python3.7/pickle.py", line 1088, in load\n'
+        "    dispatch[key[0]](self)\nKeyError: 0\n",
+        "pickle-version",
+    ),
+    "what vLLM's settings lack is below the exception": (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
+        "  Value error, No model architectures are specified [type=value_error, input_value=ArgsKwargs(())]\n",
+        "config-refused",
+    ),
+    "a symptom that says more before one that says less": (
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
+        "  Value error, Model architectures ['A'] failed to be inspected. Please check the logs [type=value_error]\n",
+        "architecture-not-inspected",
+    ),
     "a frame that says nothing": (
         "Resource handler returned message: \"Error occurred during operation 'CREATE'.\" (RequestToken: 2, "
         "HandlerErrorCode: GeneralServiceException)\n",
@@ -211,6 +237,14 @@ def test_a_log_of_a_hundred_thousand_lines_takes_no_search_for_each():
         b"12:00:00 request %d took %d ms\n" % (it + 10_000, it + 10_000) for it in range(100_000)
     )
     assert told(lines + OOM.encode()).line_number == 100_001
+
+
+def test_what_a_container_answers_is_quoted_from_its_json():
+    error = 'Received client error (400) from primary with message "{\n  "code": 400,\n  "message": "Bad shape"\n}\n".'
+    found = told(f"one\n{error}\ntwo\n")
+    assert (found.verdict, found.message) == ("symptom", "the container answered 400: Bad shape")
+    assert found.line_number == 2
+    assert told(f"{error}\n{OOM}").line_number == 6
 
 
 # ---------------------------------------------------------------- with the spec

@@ -28,7 +28,7 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
     """All that AWS says about an endpoint.
 
     Raises:
-        AccountError: when there is no such endpoint, or AWS cannot be asked.
+        AccountError: when there is no such endpoint, it is being deleted, or AWS cannot be asked.
     """
     with explained(f"the endpoint {name} cannot be read", rights=_RIGHTS):
         client = connection.sagemaker(region)
@@ -36,6 +36,8 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
         if endpoint is None:
             where = f"{region} of the account {connection.account}"
             raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
+        if endpoint.get("EndpointStatus") == "Deleting":
+            raise AccountError(f"the endpoint {name} is being deleted, so there is nothing to read any more")
         config = client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
         components = [
             client.describe_inference_component(InferenceComponentName=it["InferenceComponentName"])

@@ -26,6 +26,7 @@ from inferstack.updates.update import spec_path, written_part
 
 _HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
 _WIDEST = 60
+_SETTLED = {"InService", "SystemUpdating"}
 
 
 class DriftRow(msgspec.Struct, frozen=True):
@@ -88,6 +89,14 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
         loaded = load_spec(options.spec, stage=options.stage, region=connection.region)
     name = connection.filled(spec.endpoint_name)
     answers = existing_endpoint(connection, connection.region, name)
+    status = answers.endpoint.get("EndpointStatus")
+    if status == "Failed":
+        raise Refusal(
+            f"the endpoint {name} is Failed, so nothing runs that could be compared; `inferstack status "
+            f"{options.spec}` says why"
+        )
+    if status not in _SETTLED:
+        tell(f"{options.spec}: the endpoint is {status}: what is found now may change until it is InService")
     stack = existing_stack(connection, connection.region, stack_name(spec.endpoint_name))
     parameters: dict[str, Any] = dict(connection.pseudo_parameters)
     if stack is None:

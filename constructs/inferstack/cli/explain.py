@@ -18,6 +18,7 @@ from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRI
 from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
 from inferstack.cli.terminal import Refusal, painted
+from inferstack.diagnosis.signature import Signature, every_signature, filled
 from inferstack.format.project import Project
 from inferstack.format.schema import JsonSchema, kind_definitions, shipped_schema
 from inferstack.problems.codes import Code
@@ -34,13 +35,16 @@ _ALL = "`inferstack explain` lists all codes"
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack explain``."""
-    what = "code (IS012), key (autoscaling.target_value), kind, metric or words; without it, list all codes"
+    what = (
+        "code (IS012, gpu-memory), key (autoscaling.target_value), kind, metric or words; without it, list "
+        "all codes"
+    )
     command.add_argument("subject", metavar="SUBJECT", nargs="*", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain a code with its source, a key, a kind or a metric; or list what there is about words. Without
-    any, list all codes.
+    """Explain a code of `validate` or `diagnose`, a key, a kind or a metric; or list what there is about
+    words. Without any, list all codes.
     """
     if not options.subject:
         _list_all()
@@ -48,7 +52,12 @@ def run(options: argparse.Namespace) -> int:
     subject = " ".join(options.subject)
     lines = next(filter(None, (find(subject) for find in _FINDERS)), None)
     if lines is None:
-        names = [*kind_definitions(), *(key.name for key in every_key()), *_metric_names()]
+        names = [
+            *kind_definitions(),
+            *(key.name for key in every_key()),
+            *_metric_names(),
+            *every_signature(),
+        ]
         meant = did_you_mean(subject, names) if len(subject) >= _SHORTEST else ""
         raise Refusal(f"nothing is known about {subject}; {meant or _ALL}")
     print(*lines, sep="\n")
@@ -95,6 +104,9 @@ def _list_all() -> None:
         code = f"{it.code} {it.severity:7} "
         # One line per code for programs that read it, such as grep.
         print(_wrapped(it.sentence, code) if sys.stdout.isatty() else f"{code}{it.sentence}")
+    for name, (first, *_) in every_signature().items():
+        code, cause = f"{name} {first.verdict} ", _cause(first)
+        print(_wrapped(cause, code) if sys.stdout.isatty() else f"{code}{cause}")
 
 
 def _of_code(subject: str) -> list[str]:
@@ -391,6 +403,43 @@ def _metric(metric: Metric) -> Iterator[str]:
     yield _wrapped(f"In CloudWatch: {metric.namespace}, by {', '.join(DIMENSION_NAMES[metric.dimensions])}")
 
 
+# ---------------------------------------------------------------- what diagnose finds
+
+
+def _of_signature(subject: str) -> list[str]:
+    """The lines about a code of `diagnose`, and what else there is about the word."""
+    code = subject.lower()
+    found = every_signature().get(code, [])
+    lines = [line for it in found for line in ("", *_signature(it))][1:]
+    others = _of_word(subject) if lines else []
+    return [*lines, "", *others] if others else lines
+
+
+def _signature(it: Signature) -> Iterator[str]:
+    yield _title(f"{it.code} (diagnose: {it.verdict})")
+    yield _wrapped(_cause(it))
+    if it.fix:
+        yield _wrapped(f"Fix: {filled(it.fix, {})}.")
+    if it.verdict == "cause":
+        yield _wrapped(f"Certainty: {_certainty(it)}.")
+    yield f"Source: {it.source}"
+
+
+def _certainty(it: Signature) -> str:
+    if it.certain:
+        return "the line leaves no doubt"
+    agreeing = f"if {listed(list(it.rules), quote='')} of `validate` agrees"
+    if not it.alone:
+        return f"counts only {agreeing}"
+    return f"likely; certain {agreeing}" if it.rules else "likely"
+
+
+def _cause(it: Signature) -> str:
+    """What the code means as a sentence, with … for the words that a line has there."""
+    cause = filled(it.cause, {})
+    return f"{cause[:1].upper()}{cause[1:]}."
+
+
 # ---------------------------------------------------------------- words
 
 _SHORTEST = 3
@@ -407,9 +456,16 @@ def _of_word(subject: str) -> list[str]:
         "Keys": _hits(words, (_Entry(it.places[0], it.text, it.name) for it in every_key())),
         "Metrics": _hits(words, (_Entry(name, text, name) for name, text in of_metrics.items())),
         "Codes": _hits(words, (_Entry(it.code, it.sentence) for it in every_code().values())),
+        "Diagnoses": _hits(words, _diagnoses(subject)),
     }
     lines = [line for title, hits in hits_by_title.items() if hits for line in ("", *_group(title, hits))][1:]
     return [*lines, "", _wrapped("`inferstack explain NAME` says more about one of them.")] if lines else []
+
+
+def _diagnoses(subject: str) -> Iterator["_Entry"]:
+    """What `diagnose` finds, apart from the subject itself."""
+    first = {code: of_code[0] for code, of_code in every_signature().items() if code != subject.lower()}
+    return (_Entry(code, _cause(it)) for code, it in first.items())
 
 
 class _Entry(NamedTuple):
@@ -446,4 +502,11 @@ def _in_brief(name: str, text: str) -> str:
     return f"{_INDENT}{_place(name, len(_INDENT))}\n{_wrapped(f'{sentence}.', _INDENT * 3)}"
 
 
-_FINDERS: tuple[Callable[[str], list[str]], ...] = (_of_code, _of_metric, _of_kind, _of_key, _of_word)
+_FINDERS: tuple[Callable[[str], list[str]], ...] = (
+    _of_code,
+    _of_metric,
+    _of_kind,
+    _of_key,
+    _of_signature,
+    _of_word,
+)

@@ -1,16 +1,17 @@
 """What takes more than one pattern: the exception of a traceback, Triton's table of models, arguments that a
 parser refuses, and AWS's words inside the frame that CloudFormation puts around them.
 
-Each makes signatures of its own, so that whatever follows treats all findings alike.
+Each fills in a signature of ``signatures/extracted.toml``, so that all findings are treated alike.
 """
 
 import re
 
-from inferstack.diagnosis.signature import Signature
+import msgspec
+
+from inferstack.diagnosis.signature import Finding, known
 
 # ---------------------------------------------------------------- Python's tracebacks
 
-_PYTHON = "https://docs.python.org/3/library/traceback.html"
 _EXCEPTION = re.compile(
     r"^(?P<name>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Exit|Timeout|NotFound|Killed))(?::\s*(?P<said>.*))?$"
 )
@@ -23,13 +24,15 @@ class Traceback:
 
     def __init__(self) -> None:
         self._is_in, self._source_follows = False, False
-        self._frame = ""
+        self._frame, self._indent = "", ""
 
     def inside(self, text: str) -> bool:
         """Whether a line is code or a place, which mean nothing by themselves."""
         if "Traceback (most recent call last)" in text:
             self._is_in, self._source_follows, self._frame = True, False, ""
+            self._indent = text[: len(text) - len(text.lstrip())]
             return True
+        text = text.removeprefix(self._indent)
         if (frame := _FRAME.match(text)) is not None:
             self._is_in, self._source_follows = True, True
             self._frame = f"{frame['file']}, line {frame['line']}"
@@ -41,32 +44,19 @@ class Traceback:
             return _EXCEPTION.match(text) is None
         return text.startswith(("  ", "│"))
 
-    def exception(self, text: str) -> Signature | None:
+    def exception(self, text: str) -> Finding | None:
         """The finding for a line that ends a traceback."""
         found = _EXCEPTION.match(text.strip()) if self._is_in else None
         if found is None:
             return None
         self._is_in = False
         at = f" at {self._frame}" if self._frame else ""
-        return Signature(
-            code="exception",
-            pattern="",
-            where="log",
-            cause=f"the container's Python code raised {_braced(found['name'])}{_braced(at)}",
-            fix="read the traceback that ends with this line; the image repeats it in Docker",
-            source=_PYTHON,
-            rank=2,
-        )
-
-
-def _braced(text: str) -> str:
-    """The text, so that filling in groups leaves it as it is."""
-    return text.replace("{", "{{").replace("}", "}}")
+        code = "pickle-version" if "pickle.py," in at else "exception"
+        return known().extracted[code], {"raised": found["name"] + at}
 
 
 # ---------------------------------------------------------------- Triton's table
 
-_TRITON = "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/user_guide/model_repository.html"
 _ROW = re.compile(r"^\s*\|\s*(?P<model>[^|]*?)\s*\|\s*(?P<version>[^|]*?)\s*\|\s*(?P<status>.*?)\s*\|?\s*$")
 
 
@@ -77,7 +67,7 @@ class TritonTable:
         self._model = ""
         self._status: list[str] = []
 
-    def complete(self, text: str) -> tuple[str, Signature] | None:
+    def complete(self, text: str) -> tuple[str, Finding] | None:
         """The whole reason why a model was not loaded, and the finding, once the line after it is read."""
         row = _ROW.match(text)
         if self._model and row is not None and not row["model"] and not row["version"]:
@@ -89,22 +79,11 @@ class TritonTable:
         self._status = [row["status"]] if row is not None else []
         return ended
 
-    def _ended(self) -> tuple[str, Signature]:
+    def _ended(self) -> tuple[str, Finding]:
         reason = " ".join(self._status)
         said = reason.removeprefix("UNAVAILABLE").lstrip(": ")
-        model, what = _braced(self._model), _braced(said) or "it is unavailable"
-        return reason, Signature(
-            code="triton-model",
-            pattern="",
-            where="log",
-            cause=f"Triton could not load model `{model}`: {what}",
-            fix="correct what it names: `inferstack validate` and `inferstack rehearse` check it without AWS",
-            source=_TRITON,
-            needs="triton",
-            keys=(model, "triton", "model_data_url"),
-            certain=bool(said),
-            rank=1 if said else 2,
-        )
+        signature = known().extracted["triton-model" if said else "triton-model-unavailable"]
+        return reason, (signature, {"model": self._model, "said": said})
 
 
 # ---------------------------------------------------------------- refused arguments
@@ -112,56 +91,36 @@ class TritonTable:
 _ARGPARSE = "https://docs.python.org/3/library/argparse.html"
 _CLAP = "https://docs.rs/clap/latest/clap/error/enum.ErrorKind.html"
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
-_UNKNOWN, _WRONG, _MISSING = "unknown-argument", "wrong-argument", "missing-argument"
-_VERBS = {_UNKNOWN: "does not know", _WRONG: "refuses", _MISSING: "misses"}
 _REFUSED = (
-    (r"error: unrecognized arguments: (?P<what>.+)", _UNKNOWN, _ARGPARSE),
-    (r"error: unexpected argument '(?P<what>--[^']+)' found", _UNKNOWN, _CLAP),
-    (r"error: argument (?P<what>-[^:]+: .+)", _WRONG, _ARGPARSE),
-    (r"error: (?P<what>invalid value '[^']*' for '[^']+'.*)", _WRONG, _CLAP),
-    (r"error: the following arguments are required: (?P<what>.+)", _MISSING, _ARGPARSE),
+    (r"error: unrecognized arguments: (?P<what>.+)", "unknown-argument", _ARGPARSE),
+    (r"error: unexpected argument '(?P<what>--[^']+)' found", "unknown-argument", _CLAP),
+    (r"error: argument (?P<what>-[^:]+: .+)", "wrong-argument", _ARGPARSE),
+    (r"error: (?P<what>invalid value '[^']*' for '[^']+'.*)", "wrong-argument", _CLAP),
+    (r"error: the following arguments are required: (?P<what>.+)", "missing-argument", _ARGPARSE),
 )
 _VARIABLES = ("SM_VLLM_{}", "SM_SGLANG_{}", "SM_LLAMA_CPP_{}", "{}")
-_OF_ARGUMENTS = ("IS340", "IS341", "IS342", "IS343", "IS344")
 
 
-def refused_argument(text: str) -> Signature | None:
+def refused_argument(text: str) -> Finding | None:
     """The finding for a line in which a parser of arguments gives up."""
     for pattern, code, source in _REFUSED:
         if (found := re.search(pattern, text)) is not None:
             what = found["what"].strip()
             options = [it.lstrip("-").upper().replace("-", "_") for it in _OPTION.findall(what)]
-            return Signature(
-                code=code,
-                pattern="",
-                where="log",
-                cause=f"the server {_VERBS[code]} {_braced(what)}",
-                fix=_fix_of(code, options),
-                source=source,
-                keys=tuple(form.format(it) for it in options for form in _VARIABLES),
-                rules=_OF_ARGUMENTS,
-                certain=True,
-            )
+            keys = tuple(form.format(it) for it in options for form in _VARIABLES)
+            signature = msgspec.structs.replace(known().extracted[code], source=source, keys=keys)
+            return signature, {"what": what, "variable": _variable(options)}
     return None
 
 
-def _fix_of(code: str, options: list[str]) -> str:
-    if code == _MISSING:
-        return "set the variable of the engine that names the model, or the option"
-    if not options:
-        return (
-            "a flag takes no value in this image: leave the variable out, or take an image that knows `true`"
-        )
-    variable = f"SM_VLLM_{options[0]}"
-    known = "`inferstack validate` knows the options of each version"
-    return f"correct or remove the variable that sets it (in vLLM's image {variable}): {known}"
+def _variable(options: list[str]) -> str:
+    if options:
+        return f"the variable that sets it (in vLLM's image SM_VLLM_{options[0]})"
+    return "the variable that passes it: in some versions, a flag takes no value, not even `true`"
 
 
 # ---------------------------------------------------------------- AWS's words without CloudFormation's frame
 
-_ERRORS = (
-    "https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html"
-)
 _HANDLER = re.compile(
     r'Resource handler returned message: "(?P<said>.*)" \(RequestToken: [^)]*HandlerErrorCode: (?P<code>\w+)'
 )
@@ -192,17 +151,8 @@ def aws_reason(text: str) -> tuple[str, str] | None:
     return None
 
 
-def refused_by_aws(said: str, code: str) -> Signature | None:
+def refused_by_aws(said: str, code: str) -> Finding | None:
     """The finding for a refusal that no signature knows: AWS's words are the cause."""
     if code not in _REFUSALS or len(said) < len("a sentence of some words"):
         return None
-    return Signature(
-        code="refused",
-        pattern="",
-        where="reason",
-        cause=f"AWS refuses it: {_braced(said)}",
-        fix="correct what the sentence names",
-        source=_ERRORS,
-        certain=True,
-        rank=2,
-    )
+    return known().extracted["refused"], {"said": said}

@@ -16,7 +16,7 @@ _LACKING = {
     "serverless": "the spec has no serverless variant",
     "triton": "the spec has no Triton models",
 }
-_NOTHING_KNOWN = "no line of it is a failure that is known here"
+_NOTHING_KNOWN = "no line of this text is a failure that inferstack knows"
 _WHOLE_LOG = "give the container's log from its first start on, or the first event of the stack that failed"
 
 

@@ -26,12 +26,17 @@ _PREFIX = re.compile(
         | \[\d{{4}}-\d\d-\d\d\s\d\d:\d\d:\d\d\s[+-]\d{{4}}\] | \d\d-\d\d\s\d\d:\d\d:\d\d
         | \S+/i-[0-9a-f]{{8,}}\S* | [\w.-]+\s*\|(?=\s) | \|(?=\s) | --\s\|
         | \[{_LEVEL}\s*\] | \b{_LEVEL}\b:?
-        | \[[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>: | \[\d+\](?=\s)
+        | \[?[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>: | \[\d+\](?=\s)
         | W-[\w.-]+ | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s-
+        | :?\[sagemaker\slogs\]\s\[[\w-]+\]
         | MODEL_LOG\s- | \S*PyProcess\S*
     )[ ]?)*""",
     re.VERBOSE,
 )
+# A line of a CSV file, as CloudWatch exports it: time, message, stream.
+_EXPORTED = re.compile(r'^\d{13},(?P<quote>"?)(?P<text>.*?)(?P=quote)(?:,\S+/i-[0-9a-f]{8,})?$')
+_BODY = 'with message "{'
+_MOST_OF_BODY = 20
 # A row of Triton's table of models begins like a prefix.
 _ROW = re.compile(r"\|(?:[^|]*\|){3}\s*$")
 _MESSAGES = ("message", "@message", "log", "msg", "Message", "OriginalMessage")
@@ -139,7 +144,20 @@ def _of_text(stream: io.TextIOWrapper) -> Iterator[Line]:
         text = read.rstrip("\n")
         while not read.endswith("\n") and (read := stream.readline(1 << 16)):
             pass  # The rest of a line that is too long.
-        yield from (Line(it, number) for it in _cleaned(text))
+        body = _rest_of_body(stream) if text.rstrip().endswith(_BODY) else []
+        whole = " ".join([text, *body])[:LONGEST_LINE]
+        yield from (Line(it, number) for it in _cleaned(whole))
+        number += len(body)
+
+
+def _rest_of_body(stream: io.TextIOWrapper) -> list[str]:
+    """The further lines of a container's answer in JSON, which InvokeEndpoint's error quotes."""
+    found = list[str]()
+    while len(found) < _MOST_OF_BODY and (read := stream.readline(LONGEST_LINE)):
+        found.append(read.strip())
+        if read.startswith("}"):
+            break
+    return found
 
 
 def _cleaned(text: str) -> Iterator[str]:
@@ -159,6 +177,8 @@ def _cleaned(text: str) -> Iterator[str]:
 
 def without_prefix(text: str) -> str:
     """The text without the times, names and levels that tools put before it."""
+    if (exported := _EXPORTED.match(text)) is not None:
+        text = exported["text"].replace('""', '"')
     if (row := _ROW.search(text)) is not None:
         return row[0]
     match = _PREFIX.match(text)

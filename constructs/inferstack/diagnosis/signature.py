@@ -18,11 +18,12 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a line means if ``pattern`` is found in it. The pattern's groups fill in ``cause`` and ``fix``."""
 
     code: str
-    pattern: str
     where: Where
     cause: str
     source: str
     """The page or thread that says so."""
+    pattern: str = ""
+    """Empty if it takes more than a pattern to find it."""
     fix: str = ""
     verdict: Verdict = "cause"
     certain: bool = False
@@ -39,10 +40,28 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the line counts without one of the rules."""
 
 
+Finding = tuple[Signature, dict[str, str]]
+"""What a line means, and the words that fill in the braces."""
+
+
+def filled(text: str, groups: Mapping[str, str]) -> str:
+    """The text with the groups of a pattern in its braces, or … for those that it lacks."""
+    return text.format_map(_Groups(groups))
+
+
+class _Groups(dict[str, str]):
+    """A pattern's alternatives name their groups ``what``, ``what2`` and so on: one of them is filled."""
+
+    def __missing__(self, name: str) -> str:
+        return next((value for key, value in self.items() if key.rstrip("0123456789") == name), "…")
+
+
 class Signatures(msgspec.Struct, frozen=True):
     """All signatures, and the lines of containers that work."""
 
     signatures: tuple[tuple[re.Pattern[str], Signature], ...]
+    extracted: dict[str, Signature]
+    """Those that ``extractors.py`` finds, by their codes."""
     ready: re.Pattern[str]
     """A container that serves."""
     harmless: re.Pattern[str]
@@ -61,4 +80,13 @@ def known() -> Signatures:
     healthy: Mapping[str, list[str]] = read.pop("healthy.toml")
     made = [msgspec.convert(it, Signature) for name in sorted(read) for it in read[name].get("signature", ())]
     either = {name: re.compile("|".join(f"(?:{it})" for it in found)) for name, found in healthy.items()}
-    return Signatures(tuple((re.compile(it.pattern), it) for it in made), **either)
+    by_pattern = tuple((re.compile(it.pattern), it) for it in made if it.pattern)
+    return Signatures(by_pattern, {it.code: it for it in made if not it.pattern}, **either)
+
+
+def every_signature() -> dict[str, list[Signature]]:
+    """All signatures by their codes, in the order of the alphabet."""
+    by_code: dict[str, list[Signature]] = {}
+    for it in (*(it for _, it in known().signatures), *known().extracted.values()):
+        by_code.setdefault(it.code, []).append(it)
+    return dict(sorted(by_code.items()))

@@ -19,7 +19,7 @@ from inferstack.diagnosis.extractors import (
     refused_by_aws,
 )
 from inferstack.diagnosis.reading import Line
-from inferstack.diagnosis.signature import Signature, Verdict, Where, known
+from inferstack.diagnosis.signature import Finding, Signature, Verdict, Where, filled, known
 
 _DOUBTFUL = 3
 _MOST_FINDINGS = 1_000
@@ -53,28 +53,17 @@ class Clue(msgspec.Struct, frozen=True):
     @property
     def message(self) -> str:
         """What it means."""
-        return _filled(self.signature.cause, self.groups)
+        return filled(self.signature.cause, self.groups)
 
     @property
     def fix(self) -> str:
         """What to do."""
-        return _filled(self.signature.fix, self.groups)
+        return filled(self.signature.fix, self.groups)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of a spec that are to be changed."""
-        return tuple(_filled(it, self.groups) for it in self.signature.keys)
-
-
-def _filled(text: str, groups: dict[str, str]) -> str:
-    return text.format_map(_Groups(groups))
-
-
-class _Groups(dict[str, str]):
-    """A pattern's alternatives name their groups ``what``, ``what2`` and so on: one of them is filled."""
-
-    def __missing__(self, name: str) -> str:
-        return next((value for key, value in self.items() if key.rstrip("0123456789") == name), "…")
+        return tuple(filled(it, self.groups) for it in self.signature.keys)
 
 
 class Clues(msgspec.Struct, frozen=True):
@@ -87,14 +76,9 @@ class Clues(msgspec.Struct, frozen=True):
 
     def ordered(self) -> list[Clue]:
         """The findings that may be the answer, the best first."""
-        by_verdict: dict[Verdict, list[Clue]] = {"cause": [], "symptom": [], "cannot-tell": []}
-        for it in self.found:
-            by_verdict[it.signature.verdict].append(it)
-        return [
-            *sorted(by_verdict["cause"], key=lambda it: it.rank),
-            *by_verdict["symptom"],
-            *by_verdict["cannot-tell"],
-        ]
+        order: list[Verdict] = ["cause", "symptom", "cannot-tell"]
+        found = [it for it in self.found if it.signature.verdict in order]
+        return sorted(found, key=lambda it: (order.index(it.signature.verdict), it.rank))
 
 
 def clues_in(lines: Iterable[Line]) -> Clues:
@@ -120,11 +104,10 @@ class _CauseSearch:
             before = line if line is not _END else before
         return Clues(tuple(self._found), self._is_ready, before.number)
 
-    def _add_table(self, reason: str, signature: Signature, end: Line) -> None:
+    def _add_table(self, reason: str, of_table: Finding, end: Line) -> None:
         at = msgspec.structs.replace(end, text=reason)
         # A signature of its words knows the fix; the table knows the model.
-        better = next(self._matching(at), None)
-        self._add(at, *(better or (signature, {})))
+        self._add(at, *next(self._matching(at), of_table))
 
     def _read(self, line: Line) -> None:
         text = line.text
@@ -150,16 +133,15 @@ class _CauseSearch:
         elif len(self._says_nothing) < _MOST_SHAPES:
             self._says_nothing.add(shape)
 
-    def _meaning(self, line: Line) -> tuple[Signature, dict[str, str]] | None:
+    def _meaning(self, line: Line) -> Finding | None:
         raised = self._traceback.exception(line.text)
         if (found := next(self._matching(line), None)) is not None:
             return found
         framed = aws_reason(line.text)
-        other = raised or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
-        return None if other is None else (other, {})
+        return raised or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
 
     @staticmethod
-    def _matching(line: Line) -> Iterator[tuple[Signature, dict[str, str]]]:
+    def _matching(line: Line) -> Iterator[Finding]:
         apply = _APPLY[line.kind]
         matches = ((pattern.search(line.text), it) for pattern, it in known().signatures if it.where in apply)
         found = [(it, match) for match, it in matches if match is not None]
