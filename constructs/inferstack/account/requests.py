@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.account.connection import AccountError, Connection, error_code, explained
+from inferstack.account.connection import AccountError, Connection, error_code, explained, require_no_page
 from inferstack.account.existing import described
 from inferstack.account.invoking import Invocation
 from inferstack.endpoint.of_answers import Answer
@@ -136,6 +136,9 @@ def whole(client: Any, invocation: Invocation) -> TimedAnswer:
         begun = monotonic()
         answer = client.invoke_endpoint(**invocation.arguments)
         content = answer["Body"].read()
+        if not answer.get("InvokedProductionVariant"):
+            # A model may answer with a page, too.
+            require_no_page("InvokeEndpoint", content, answer["ResponseMetadata"]["HTTPStatusCode"])
         return _got(answer, content, begun)
 
 
