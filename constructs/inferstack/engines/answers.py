@@ -7,7 +7,6 @@ parts, as server-sent events or as a line of JSON each. Engines also report erro
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 import msgspec
@@ -217,8 +216,11 @@ def any_stream_text(content: bytes) -> str:
         raise WrongAnswerError("the stream is empty")
     for line in _data(content):
         if line.startswith("{"):
-            with suppress(ValueError, RecursionError):
-                _require_no_error(json.loads(line))
+            try:
+                part = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            _require_no_error(part)
     return content.decode("utf-8", "replace")
 
 

@@ -323,7 +323,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any], tuple[str, ...], int, tuple[str
         },
         ("--stream",),
         1,
-        ("failed: no answer: AWS answers ModelStreamError",),
+        ("failed: no answer: ModelStreamError", "symptom: stream-broken"),
     ),
     "streams, and SageMaker fails": (
         "chat",
@@ -589,7 +589,7 @@ def test_wrong_usage_is_explained(words: tuple[str, ...], message: str, invoke: 
     [
         (
             (*CSV, "--only", "chrun"),
-            "--only chrun: there is nothing of this name to ask; did you mean `AllTraffic`",
+            "--only chrun: there is nothing of this name to ask; allowed: AllTraffic",
         ),
         ((*CSV, "--expect", "file://none.json"), "--expect: none.json: it cannot be read"),
         ((*CSV, "--expect", "file://row.csv"), "row.csv: it is not JSON"),
