@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from inferstack.engines.answers import WrongAnswerError, any_stream_text, answer_text, stream_text
+from inferstack.engines.answers import WrongAnswerError, answer_text, any_stream_text, stream_text
 from inferstack.engines.requests import Purpose
 
 ERROR = {"object": "error", "message": "no such model", "type": "NotFoundError", "param": None, "code": 404}

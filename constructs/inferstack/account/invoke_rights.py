@@ -11,11 +11,9 @@ from inferstack.facts.async_inference import created, output_config
 from inferstack.facts.walk import components, is_async
 from inferstack.resolve.async_inference import FAILURES, RESPONSES
 from inferstack.resolve.images import key_arn
+from inferstack.resolve.invokers import INVOKE
 
-_INVOKE, _QUEUE, _STREAM = (
-    f"sagemaker:{action}"
-    for action in ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
-)
+_INVOKE, _QUEUE, _STREAM = INVOKE
 
 
 def invoke_policy(specs: Sequence[LoadedSpec], *, stream: bool) -> dict[str, Any]:

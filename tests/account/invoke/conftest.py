@@ -104,7 +104,16 @@ model:
 variant: {instance_type: ml.m5.xlarge, initial_instance_count: 1}
 alarms: false
 """
+_NET = TRITON.partition("  models:\n")[2].partition("alarms:")[0]
+_ARCHIVE = "".join(f"    {line}" for line in f"  models:\n{_NET}".splitlines(keepends=True))
+ARCHIVES = (
+    TRITON.partition("triton:\n")[0]
+    .replace("single-model", "multi-model")
+    .replace("net/model.tar.gz", "nets/")
+    + f"triton:\n  archives:\n    a.tar.gz:\n{_ARCHIVE}    b.tar.gz:\n{_ARCHIVE}alarms: false\n"
+)
 SPECS = {
+    "archives": ARCHIVES,
     "direct": DIRECT,
     "churn": CHURN,
     "chat": CHAT,

@@ -433,7 +433,9 @@ def test_each_situation_is_said_as_it_is(name: str, runtime: PlayedRuntime, invo
         ("ab", (*CSV, "--only", "candidate"), [{"TargetVariant": "Candidate"}]),
         ("many", (*CSV, "--target-model", "a.tar.gz"), [{"TargetModel": "a.tar.gz"}]),
         ("direct", CSV, [{"TargetContainerHostname": "first"}, {"TargetContainerHostname": "second"}]),
-        ("churn", CSV, [{}]),
+        ("archives", (), [{"TargetModel": "a.tar.gz"}, {"TargetModel": "b.tar.gz"}]),
+        ("archives", ("--only", "b.tar.gz"), [{"TargetModel": "b.tar.gz"}]),
+        ("churn", (*CSV, "--only", "churn"), [{}]),
     ],
 )
 def test_each_part_is_asked_by_its_name(
@@ -443,7 +445,7 @@ def test_each_part_is_asked_by_its_name(
     runtime: PlayedRuntime,
     invoke: Invoke,
 ) -> None:
-    runtime.given["InvokeEndpoint"] = GENERATED
+    runtime.given["InvokeEndpoint"] = tensors() if spec == "archives" else GENERATED
     assert invoke(spec, *words)[0] == 0
     given = ("EndpointName", "Body", "ContentType")
     asked = [
@@ -589,7 +591,7 @@ def test_wrong_usage_is_explained(words: tuple[str, ...], message: str, invoke: 
     [
         (
             (*CSV, "--only", "chrun"),
-            "--only chrun: there is nothing of this name to ask; allowed: AllTraffic",
+            "--only chrun: there is nothing of this name to ask; did you mean `churn`",
         ),
         ((*CSV, "--expect", "file://none.json"), "--expect: none.json: it cannot be read"),
         ((*CSV, "--expect", "file://row.csv"), "row.csv: it is not JSON"),

@@ -80,7 +80,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--stage", help="ask only this stage; without it, all that can be deployed")
     add_region(command)
-    only = "ask only this component, variant, model, container or archive; can be repeated"
+    only = "ask only this endpoint, component, variant, model, container or archive; can be repeated"
     add("--only", metavar="NAME", action="append", default=[], help=only)
     target = "ask this archive of a multi-model endpoint (TargetModel)"
     add("--target-model", metavar="ARCHIVE", help=target)
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
             asked.append(_asked(deployment, target, wanted, show, options))
             if options.format == "text":
                 show("")
-                print("\n".join(map(printable, _lines(asked[-1]))), flush=True)
+                print("\n".join(_lines(asked[-1])), flush=True)
     if options.format == "json":
         print(json_text(json.dumps([_fields(it) for it in asked], indent=1)), flush=True)
     return exit_status(it.state for it in asked)
@@ -317,15 +317,17 @@ def _waited(waits: Waits) -> str:
 
 def _lines(asked: Asked) -> Iterator[str]:
     state = painted(asked.state, COLORS[asked.state], sys.stdout)
-    yield f"{asked.deployment.title}: {asked.target}: {state}: {asked.message}"
+    yield printable(f"{asked.deployment.title}: {asked.target}: ") + f"{state}: {printable(asked.message)}"
     if asked.waited:
         yield f"  {asked.waited}"
     if asked.answer is not None:
         text = " ".join((asked.text or asked.answer.content.decode("utf-8", "replace")).split())
-        line = f"  answer: {text}"
+        line = printable(f"  answer: {text[:_WIDTH]}")
         yield line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
     if asked.diagnosis is not None:
-        yield from (f"  {it}" for it in diagnosis_lines(asked.diagnosis, "answer"))
+        first, *others = diagnosis_lines(asked.diagnosis, "answer")
+        yield f"  {first}"
+        yield from (f"  {printable(it)}" for it in others)
 
 
 def _fields(asked: Asked) -> dict[str, Any]:

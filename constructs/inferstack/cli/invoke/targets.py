@@ -64,7 +64,7 @@ def targets_of(spec: ModelSpec, folder: Path, archive: str | None) -> Iterator[R
     """Everything that one request each can be for. ``archive``: the only one to ask, if it is named."""
     if components(spec):
         for _, name, _ in components(spec):
-            yield RequestTarget((name,), f"component {name}", Choice(component=name))
+            yield RequestTarget((name, spec.endpoint_name), f"component {name}", Choice(component=name))
         return
     # An asynchronous request cannot name a variant.
     found = [it for _, it in variants(spec)]
@@ -77,7 +77,8 @@ def targets_of(spec: ModelSpec, folder: Path, archive: str | None) -> Iterator[R
                 parts = {"variant": named, "container": container, "model": it}
                 there = {kind: name for kind, name in parts.items() if name is not None}
                 title = " ".join(f"{kind} {name}" for kind, name in there.items())
-                names = (*there.values(), *filter(None, (variant.variant_name, variant.model_name)))
+                others = (spec.endpoint_name, variant.variant_name, variant.model_name)
+                names = (*there.values(), *filter(None, others))
                 yield RequestTarget(
                     names,
                     title or f"endpoint {spec.endpoint_name}",
