@@ -48,6 +48,10 @@ variant: {{instance_type: ml.g6e.12xlarge, initial_instance_count: 1}}
 inference_components:
   asleep:
 {_OF_COMPONENT}    autoscaling: {{min_capacity: 0, max_capacity: 2}}
+  adapter:
+    specification:
+      base_inference_component_name: asleep
+      container: {{artifact_url: s3://acme-models/adapter/model.tar.gz}}
   fixed:
 {_OF_COMPONENT}alarms: false
 """

@@ -281,7 +281,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any], tuple[str, ...], int, tuple[str
     "a component fails, the other not": (
         "parts",
         {"InvokeEndpoint": [GENERATED, model_error(500, "boom")]},
-        (),
+        ("--only", "asleep", "--only", "fixed"),
         1,
         ("component asleep: works", "component fixed: failed"),
     ),
@@ -428,7 +428,7 @@ def test_each_situation_is_said_as_it_is(name: str, runtime: PlayedRuntime, invo
 @pytest.mark.parametrize(
     ("spec", "words", "sent"),
     [
-        ("parts", (), [{"InferenceComponentName": "asleep"}, {"InferenceComponentName": "fixed"}]),
+        ("parts", (), [{"InferenceComponentName": it} for it in ("asleep", "adapter", "fixed")]),
         ("ab", CSV, [{"TargetVariant": "Stable"}, {"TargetVariant": "Candidate"}]),
         ("ab", (*CSV, "--only", "candidate"), [{"TargetVariant": "Candidate"}]),
         ("many", (*CSV, "--target-model", "a.tar.gz"), [{"TargetModel": "a.tar.gz"}]),
@@ -453,6 +453,15 @@ def test_each_part_is_asked_by_its_name(
         for params in runtime.params("InvokeEndpoint")
     ]
     assert asked == sent
+
+
+def test_a_copy_that_nothing_starts_is_not_waited_for(runtime: PlayedRuntime, invoke: Invoke) -> None:
+    runtime.given["InvokeEndpoint"] = NO_COPY
+    assert invoke("parts", "--only", "fixed")[0] == 1
+    assert len(runtime.params("InvokeEndpoint")) == 1
+    # An adapter has the copies of its base.
+    assert invoke("parts", "--only", "adapter", "--deadline", "1")[0] == 1
+    assert len(runtime.params("InvokeEndpoint")) > 2
 
 
 DOCUMENTS: list[tuple[Any, Any, str]] = [
@@ -508,7 +517,8 @@ def test_a_chat_is_limited_unless_its_parameters_say_otherwise(
 def test_programs_get_the_whole_answer(runtime: PlayedRuntime, invoke: Invoke) -> None:
     long = "x" * 200
     runtime.given["InvokeEndpoint"] = [Sent(chat(content=long)), model_error(500, "boom")]
-    code, shown = invoke("parts", "--format", "json")
+    both = ("--only", "asleep", "--only", "fixed")
+    code, shown = invoke("parts", "--format", "json", *both)
     [first, second] = json.loads(shown.out)
     assert code == 1
     assert (first["state"], first["answer"], first["variant"]) == ("works", long, "AllTraffic")
@@ -531,6 +541,7 @@ POLICIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "",
         [
             ("sagemaker:InvokeEndpoint", "endpoint/parts"),
+            ("sagemaker:InvokeEndpoint", "inference-component/adapter"),
             ("sagemaker:InvokeEndpoint", "inference-component/asleep"),
             ("sagemaker:InvokeEndpoint", "inference-component/fixed"),
         ],

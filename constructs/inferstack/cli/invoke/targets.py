@@ -1,7 +1,7 @@
 """What a request to an endpoint can be for, and that request, made as `inferstack body` makes it."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,9 @@ def targets_of(spec: ModelSpec, folder: Path, archive: str | None) -> Iterator[R
     for variant in found[:1] if is_async(spec) else found:
         choice = Choice(model=variant.model_name) if variant.model_name in (spec.models or {}) else ALL
         named = variant.variant_name if len(found) > 1 and not is_async(spec) else None
-        archives = [*_archives(spec, folder, choice, archive)]
-        for container in _hostnames(spec, variant) or [None]:
+        archives: list[str | None] = [*_archives(spec, folder, choice, archive)]
+        hostnames: list[str | None] = [*_hostnames(spec, variant)]
+        for container in hostnames or [None]:
             for it in archives or [None]:
                 parts = {"variant": named, "container": container, "model": it}
                 there = {kind: name for kind, name in parts.items() if name is not None}
@@ -90,14 +91,14 @@ def targets_of(spec: ModelSpec, folder: Path, archive: str | None) -> Iterator[R
                 )
 
 
-def _hostnames(spec: ModelSpec, variant: Variant) -> Sequence[str | None]:
-    """The containers that a request names, of a model that is asked directly."""
+def _hostnames(spec: ModelSpec, variant: Variant) -> list[str]:
+    """The containers that a request names, of a model that is asked directly. A rule requires their names."""
     named = (spec.models or {}).get(variant.model_name or "")
     model = named or (spec.model if isinstance(spec, ModelBackedSpec) else None)
     if model is None or model.inference_execution_config is None:
         return []
     is_direct = model.inference_execution_config.mode == "Direct"
-    return [it.container_hostname for it in model.containers or ()] if is_direct else []
+    return [it.container_hostname or "" for it in model.containers or ()] if is_direct else []
 
 
 def _takes_prefix(spec: ModelSpec, choice: Choice) -> bool:
