@@ -9,6 +9,8 @@ whether a deployment can work, and whether it does.
     recommender.py    jobs that measure models
     job_result.py     what such a job has found
     invoking.py       an endpoint's instances, and requests to it by many users at once
+    requests.py       one request: whole, as a stream or asynchronous, as often as AWS asks for it
+    invoke_rights.py  the rights that such requests need
     endpoint_load.py  runs of load on an endpoint, and what they have taken
     registry.py       the versions of model packages, and whether they are approved
     preflight         whether a deployment can work in the account

@@ -206,7 +206,7 @@ class _Parser:
         call = "AWS" if shape is None else re.sub("(Output|Response|Result)$", "", shape.name)
         if isinstance(body, bytes) and _PAGE.match(body):
             if status < _SERVER_ERROR:
-                raise _not_from_aws(call, _described(body, status))
+                require_no_page(call, body, status)
             # AWS's own load balancers answer so, too: botocore tries again what fails without a body.
             response = {**response, "body": b""}
         try:
@@ -231,6 +231,16 @@ class _Parsers:
     def create_parser(self, protocol: str) -> _Parser:
         """The parser of a protocol."""
         return _Parser(self._factory.create_parser(protocol), protocol)
+
+
+def require_no_page(call: str, body: bytes, status: int) -> None:
+    """Refuses a page, such as a proxy's, in place of an answer.
+
+    Raises:
+        NotFromAwsError: when it is one.
+    """
+    if _PAGE.match(body):
+        raise _not_from_aws(call, _described(body, status))
 
 
 def _described(page: bytes, status: int) -> str:

@@ -33,18 +33,25 @@ class RunningVariant(msgspec.Struct, frozen=True):
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """What every user sends to an endpoint, again and again."""
+    """What is sent to an endpoint."""
 
     endpoint: str
     body: bytes
     content_type: str
     component: str | None = None
     target_model: str | None = None
+    variant: str | None = None
+    container: str | None = None
 
     @property
     def arguments(self) -> Mapping[str, Any]:
         """The arguments of ``InvokeEndpoint``."""
-        named = {"InferenceComponentName": self.component, "TargetModel": self.target_model}
+        named = {
+            "InferenceComponentName": self.component,
+            "TargetModel": self.target_model,
+            "TargetVariant": self.variant,
+            "TargetContainerHostname": self.container,
+        }
         return {
             "EndpointName": self.endpoint,
             "Body": self.body,

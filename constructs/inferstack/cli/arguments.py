@@ -38,6 +38,7 @@ _COMMANDS = {
     "drift": "compare a running endpoint with its spec",
     "import": "write the spec of an endpoint that exists",
     "body": "make requests, read answers",
+    "invoke": "ask what is deployed, and check what it answers",
     "status": "show how a deployment stands, and why it fails",
     "diagnose": "name the cause of a failure",
     "explain": "explain a code, key, metric or word",

@@ -41,7 +41,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     inputs = "NAME=FILE.npy, NAME=FILE.json, or FILE.npz or FILE.json with several by name; can be repeated"
     add("--input", metavar="[NAME=]FILE", type=_input, action="append", default=[], help=inputs)
     parameters = "parameter of the request, such as sequence_id=7; can be repeated"
-    add("--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=parameters)
+    add(
+        "--parameter",
+        metavar="NAME=VALUE",
+        type=parameter_value,
+        action="append",
+        default=[],
+        help=parameters,
+    )
     add("--json", action="store_true", help="write the values as JSON; by default they follow it in binary")
     read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
     add("--read", metavar="FILE", type=Path, help=read)
@@ -90,7 +97,8 @@ def _input(written: str) -> tuple[str | None, Path]:
     return (name if equals else None), Path(file)
 
 
-def _parameter(written: str) -> tuple[str, str | int | bool]:
+def parameter_value(written: str) -> tuple[str, str | int | bool]:
+    """A name with its value."""
     name, equals, value = written.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{written} is not NAME=VALUE")
@@ -105,7 +113,7 @@ def _parameter(written: str) -> tuple[str, str | int | bool]:
 # ---------------------------------------------------------------- Requests, answers, and their model
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class AskedTriton(msgspec.Struct, frozen=True):
     """A model that a request is for, the archive that it is in, and how the request names it."""
 
     model: TritonModel
@@ -122,7 +130,7 @@ def _make(options: argparse.Namespace) -> int:
         Refusal: when it is not clear which model is meant, or the body cannot be made.
     """
     loaded = load_spec(options.spec, stage=options.stage)
-    asked = _asked(loaded.spec, options)
+    asked = _asked_by(loaded.spec, options, "the request")
     model = asked.model
     bodies, files = _invocation()
     try:
@@ -188,7 +196,7 @@ def _read(options: argparse.Namespace) -> int:
 
 def _answering(options: argparse.Namespace) -> Any:
     """The configuration of the model that gave an answer."""
-    model = _asked(load_spec(options.spec, stage=options.stage).spec, options).model
+    model = _asked_by(load_spec(options.spec, stage=options.stage).spec, options, "the answer").model
     if not model.config.output:
         raise Refusal(f"{model.name} declares no outputs: omit the SPEC to read the answer as it is")
     return model.config
@@ -211,19 +219,34 @@ def _refused(problems: tuple[str, ...]) -> int:
     return 1
 
 
-def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
+def _asked_by(spec: ModelSpec, options: argparse.Namespace, what: str) -> AskedTriton:
+    return asked_model(spec, chosen_by(options), options.spec.parent, options.target_model, what)
+
+
+def asked_model(
+    spec: ModelSpec, chosen: Choice, folder: Path, target_model: str | None, what: str
+) -> AskedTriton:
     """The model to ask: the only one, or the chosen one. A request does not choose on which instance type a
     component runs, and variants share the requests: then one request has to fit all of their models.
+
+    Args:
+        spec: the spec of the endpoint.
+        chosen: the component or model that is asked.
+        folder: that of the spec file.
+        target_model: the archive of a multi-model endpoint.
+        what: what the model is looked for, such as "the request".
+
+    Raises:
+        Refusal: when it is not clear which model is meant.
     """
-    chosen = chosen_by(options)
     choice = only_one(spec) if chosen == ALL else chosen
     blocks = blocks_of(spec, choice)
     if not blocks:
         raise Refusal("no inputs and outputs are declared there: add them in a `triton` block")
     if choice == ALL and components(spec):
-        blocks = [only_block(spec, blocks, "the request" if options.read is None else "the answer")]
+        blocks = [only_block(spec, blocks, what)]
         choice = Choice(component=next(iter(loading(spec, blocks[0])), None))
-    first, *others = (_asked_at(block, choice, options) for block in blocks)
+    first, *others = (_asked_at(block, choice, folder, target_model) for block in blocks)
     if any(_interface(it.model) != _interface(first.model) for it in others):
         archives = listed([it.repository.archive for it in (first, *others)], last="and")
         who = spec.endpoint_name if choice.component is None else choice.component
@@ -233,28 +256,28 @@ def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
     return first
 
 
-def _asked_at(block: PlacedTriton, choice: Choice, options: argparse.Namespace) -> _Asked:
-    repository = _repository(block, options)
+def _asked_at(block: PlacedTriton, choice: Choice, folder: Path, target_model: str | None) -> AskedTriton:
+    repository = _repository(block, folder, target_model)
     target = repository.archive if block.multi_model else None
-    return _Asked(_model(block, repository), repository, choice, target)
+    return AskedTriton(_model(block, repository), repository, choice, target)
 
 
 def _interface(model: TritonModel) -> tuple[Any, ...]:
     return model.config.max_batch_size, [*model.config.input], [*model.config.output]
 
 
-def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
-    repositories = {one.archive: one for one in repositories_at(block, options.spec.parent)}
+def _repository(block: PlacedTriton, folder: Path, target_model: str | None) -> Repository:
+    repositories = {one.archive: one for one in repositories_at(block, folder)}
     if not block.multi_model:
-        if options.target_model is not None:
+        if target_model is not None:
             raise Refusal("--target-model is only for multi-model endpoints")
         return next(iter(repositories.values()))
-    if options.target_model is None and len(repositories) == 1:
+    if target_model is None and len(repositories) == 1:
         return next(iter(repositories.values()))
-    if options.target_model not in repositories:
-        what = "name the archive to ask" if options.target_model is None else f"no `{options.target_model}`"
-        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(repositories))}")
-    return repositories[options.target_model]
+    if target_model not in repositories:
+        what = "name the archive to ask" if target_model is None else f"no `{target_model}`"
+        raise Refusal(f"--target-model: {what}; {choose(target_model or '', list(repositories))}")
+    return repositories[target_model]
 
 
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:

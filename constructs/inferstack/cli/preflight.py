@@ -10,13 +10,11 @@ from typing import Any
 from inferstack.account.preflight.policy import least_policy
 from inferstack.account.preflight.running import CheckedPlace, preflight, worst
 from inferstack.account.preflight.verdict import Result
-from inferstack.check.load import LoadedSpec, check_document
-from inferstack.check.project_file import read_spec
-from inferstack.cli.arguments import add_paths, add_region, files_of
+from inferstack.cli.arguments import add_paths, add_region
+from inferstack.cli.deployment import refused, specs_of
 from inferstack.cli.escaping import json_text
-from inferstack.cli.report import text
 from inferstack.cli.terminal import painted, passing, tell
-from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
+from inferstack.problems import printable
 
 _COLORS = {Result.OK: "green", Result.PROBLEM: "red", Result.CANNOT_TELL: "yellow"}
 _STATUSES = {Result.OK: 0, Result.PROBLEM: 1, Result.CANNOT_TELL: 3}
@@ -39,10 +37,10 @@ def run(options: argparse.Namespace) -> int:
 
     Exit status: 0 all is well, 1 something is not, 3 something could not be checked.
     """
-    specs, problems = _specs(options)
+    chosen, problems = specs_of(options)
     if problems:
-        tell(text(in_file_order(problems), sys.stderr).rstrip("\n"))
-        return 1
+        return refused(problems)
+    specs = [loaded for loaded, _ in chosen]
     if options.print_policy:
         print(json.dumps(least_policy(specs), indent=2))
         return 0
@@ -57,19 +55,6 @@ def run(options: argparse.Namespace) -> int:
     counts = ", ".join(f"{states[it]} {it}" for it in Result if states[it])
     tell(painted(counts, _COLORS[state], sys.stderr))
     return _STATUSES[state]
-
-
-def _specs(options: argparse.Namespace) -> tuple[list[LoadedSpec], list[Problem]]:
-    files, problems = files_of(options.paths)
-    specs: list[LoadedSpec] = []
-    for file in files:
-        try:
-            found, wrong = check_document(read_spec(file), stage=options.stage, region=options.region)
-        except SpecError as error:
-            found, wrong = [], list(error.problems)
-        specs += found
-        problems += [it for it in wrong if it.severity is Severity.ERROR]
-    return specs, problems
 
 
 def _text(found: Sequence[CheckedPlace]) -> str:

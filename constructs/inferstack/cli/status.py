@@ -10,31 +10,20 @@ from typing import Any
 
 import msgspec
 
-from inferstack.account.connection import AccountError, Connection, connect
+from inferstack.account.connection import AccountError
 from inferstack.account.status.logs import Log
 from inferstack.account.status.outcome import Outcome, Standing, outcome_of
 from inferstack.account.status.reasons import Reason, Reasons, log_groups, reasons_of
 from inferstack.account.status.snapshot import Snapshot, WatchedStack
-from inferstack.check.load import LoadedSpec, check_document
-from inferstack.check.project_file import read_spec
-from inferstack.check.stack_names import stack_name
-from inferstack.cli.arguments import add_paths, add_region, files_of, whole_number, whole_number_within
+from inferstack.cli.arguments import add_paths, add_region, whole_number, whole_number_within
+from inferstack.cli.deployment import COLORS, Deployment, deployments_of, exit_status, refused
 from inferstack.cli.diagnose import diagnosis_fields, diagnosis_lines
 from inferstack.cli.escaping import json_text
-from inferstack.cli.report import text
 from inferstack.cli.terminal import painted, table, tell
-from inferstack.diagnosis.in_spec import SpecBeside
 from inferstack.endpoint.deployed import entries, mapping
 from inferstack.endpoint.of_answers import Answer
-from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
+from inferstack.problems import printable
 
-_COLORS = {
-    Standing.WORKS: "green",
-    Standing.FAILED: "red",
-    Standing.RUNNING: "yellow",
-    Standing.UNKNOWN: "yellow",
-}
-_STATUSES = {Standing.WORKS: 0, Standing.FAILED: 1, Standing.RUNNING: 3, Standing.UNKNOWN: 3}
 _OVER = (Standing.WORKS, Standing.FAILED)
 _DEADLINE, _LONGEST_DEADLINE = 180, 1440
 """Minutes. CloudFormation waits 160 for a new endpoint."""
@@ -46,15 +35,6 @@ _SHORT = "%H:%M:%S"
 
 Row = tuple[str, str, str]
 """What it is, its name, and how it is."""
-
-
-class Deployment(msgspec.Struct, frozen=True):
-    """A spec, and where it is deployed; ``refused`` says why that is not known."""
-
-    loaded: LoadedSpec
-    beside: SpecBeside
-    watched: WatchedStack | None
-    refused: str = ""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -96,10 +76,9 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.deadline is not None and not options.follow:
         options.wrong_usage("--deadline is for --follow")
-    deployments, problems = _deployments(options)
+    deployments, problems = deployments_of(options)
     if problems:
-        tell(text(in_file_order(problems), sys.stderr).rstrip("\n"))
-        return 1
+        return refused(problems)
     if options.follow:
         reports = _followed(deployments, options.deadline or _DEADLINE)
     else:
@@ -111,57 +90,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         for it, lines in zip(reports, logs, strict=True):
             print("\n".join(_lines(it, lines)), flush=True)
-    states = {it.outcome.state for it in reports}
-    return next(
-        (_STATUSES[it] for it in (Standing.FAILED, Standing.RUNNING, Standing.UNKNOWN) if it in states), 0
-    )
-
-
-# ---------------------------------------------------------------- specs, and where they are deployed
-
-
-def _deployments(options: argparse.Namespace) -> tuple[list[Deployment], list[Problem]]:
-    files, problems = files_of(options.paths)
-    reached: dict[str | None, Connection | AccountError] = {}
-    made: list[Deployment] = []
-    for file in files:
-        try:
-            specs, wrong = check_document(read_spec(file), stage=options.stage, region=options.region)
-        except SpecError as error:
-            specs, wrong = [], list(error.problems)
-        # A spec with errors cannot have been deployed as it is.
-        problems += [it for it in wrong if it.severity is Severity.ERROR]
-        for loaded in specs:
-            if loaded.spec.region not in reached:
-                reached[loaded.spec.region] = _reached(loaded.spec.region)
-            beside = SpecBeside(loaded.document, tuple(wrong))
-            made.append(_deployment(loaded, beside, reached[loaded.spec.region]))
-    return made, problems
-
-
-def _reached(region: str | None) -> Connection | AccountError:
-    try:
-        return connect(region)
-    except AccountError as error:
-        return error
-
-
-def _deployment(loaded: LoadedSpec, beside: SpecBeside, reached: Connection | AccountError) -> Deployment:
-    spec = loaded.spec
-    if isinstance(reached, AccountError):
-        return Deployment(loaded, beside, None, str(reached))
-    if reached.region is None:
-        return Deployment(loaded, beside, None, "no region is known; add --region")
-    if spec.account not in (None, reached.account):
-        said = f"the spec is for the account {spec.account}, but the credentials are for {reached.account}"
-        return Deployment(loaded, beside, None, f"{said}; use credentials for {spec.account}")
-    watched = WatchedStack(
-        connection=reached,
-        region=reached.region,
-        stack=stack_name(spec.endpoint_name),
-        endpoint=reached.filled(spec.endpoint_name),
-    )
-    return Deployment(loaded, beside, watched)
+    return exit_status(it.outcome.state for it in reports)
 
 
 # ---------------------------------------------------------------- one look, and many
@@ -194,7 +123,7 @@ def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
             lines = [*_changes(it)]
             for line in lines:
                 if line not in before[index]:
-                    tell(printable(f"{strftime(_SHORT)}  {_title(it)}  {line}"))
+                    tell(printable(f"{strftime(_SHORT)}  {it.deployment.title}  {line}"))
                     changed = True
             before[index] = set(lines)
         left = [index for index, it in enumerate(reports) if not _is_over(it, failures[index])]
@@ -224,15 +153,10 @@ def _changes(report: Report) -> Iterator[str]:
 # ---------------------------------------------------------------- for people
 
 
-def _title(report: Report) -> str:
-    spec = report.deployment.loaded
-    return spec.document.file if spec.stage is None else f"{spec.document.file} ({spec.stage})"
-
-
 def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
     outcome = report.outcome
-    state = painted(outcome.state, _COLORS[outcome.state], sys.stdout)
-    yield f"{printable(_title(report))}: {state}: {printable(outcome.message)}"
+    state = painted(outcome.state, COLORS[outcome.state], sys.stdout)
+    yield f"{printable(report.deployment.title)}: {state}: {printable(outcome.message)}"
     rows = [*_rows(report.found)]
     yield from (f"  {printable(line)}" for line in table(rows)) if rows else ()
     for it in report.reasons.found:

@@ -22,7 +22,8 @@ from inferstack.problems.words import listed
 from inferstack.triton.archive.writing import complete_or_absent
 
 _JSON = "application/json"
-_FILE = "file://"
+NO_STREAM = "an asynchronous endpoint stores its answers and streams nothing; remove --stream"
+FILE = "file://"
 _PURPOSES: Mapping[Purpose, str] = {
     "chat": "chats",
     "complete": "texts to complete",
@@ -34,12 +35,12 @@ _PURPOSES: Mapping[Purpose, str] = {
 def add_text_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments for requests of texts."""
     add = parser.add_mutually_exclusive_group().add_argument
-    chat = f"what a user says, or {_FILE}FILE.json with a list of messages"
+    chat = f"what a user says, or {FILE}FILE.json with a list of messages"
     add("--chat", metavar="TEXT", type=_messages, help=chat)
-    add("--complete", metavar="TEXT", type=_text, help=f"a text to go on with, or {_FILE}FILE")
-    add("--embed", metavar="TEXT", type=_text, nargs="+", help="texts to embed")
+    add("--complete", metavar="TEXT", type=text_or_file, help=f"a text to go on with, or {FILE}FILE")
+    add("--embed", metavar="TEXT", type=text_or_file, nargs="+", help="texts to embed")
     rank = "a query, and the texts to rank by it"
-    add("--rerank", metavar=("QUERY", "TEXT"), type=_text, nargs="+", help=rank)
+    add("--rerank", metavar=("QUERY", "TEXT"), type=text_or_file, nargs="+", help=rank)
     parser.add_argument("--stream", action="store_true", help="with --chat or --complete: token by token")
 
 
@@ -63,11 +64,11 @@ def wrong_use_of_texts(options: argparse.Namespace) -> Iterator[str]:
         yield "--rerank needs a query and at least one text"
 
 
-def _text(written: str) -> str:
+def text_or_file(written: str) -> str:
     """A text, or that of a file."""
-    file = Path(written.removeprefix(_FILE))
+    file = Path(written.removeprefix(FILE))
     try:
-        return file.read_text("utf-8") if written.startswith(_FILE) else os.fsencode(written).decode("utf-8")
+        return file.read_text("utf-8") if written.startswith(FILE) else os.fsencode(written).decode("utf-8")
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{file}: it cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -76,10 +77,10 @@ def _text(written: str) -> str:
 
 def _messages(written: str) -> list[Any]:
     """The messages of a chat: those of a file, or what a user says."""
-    if not written.startswith(_FILE):
-        return [{"role": "user", "content": _text(written)}]
+    if not written.startswith(FILE):
+        return [{"role": "user", "content": text_or_file(written)}]
     try:
-        return msgspec.json.decode(_text(written), type=list[dict[str, Any]])
+        return msgspec.json.decode(text_or_file(written), type=list[dict[str, Any]])
     except (msgspec.DecodeError, RecursionError) as error:
         form = 'a list of messages, such as [{"role": "user", "content": "…"}]'
         raise argparse.ArgumentTypeError(f"{written}: it is not {form}: {error}") from None
@@ -88,7 +89,7 @@ def _messages(written: str) -> list[Any]:
 # ---------------------------------------------------------------- the request
 
 
-class _AskedEngine(msgspec.Struct, frozen=True):
+class AskedEngine(msgspec.Struct, frozen=True):
     """An engine, what it answers, and how a request names it."""
 
     running: RunningEngine
@@ -104,6 +105,18 @@ class _AskedEngine(msgspec.Struct, frozen=True):
         title = ENGINES[name].title if name in ENGINES else name
         return title if version is None else f"{title} {version}"
 
+    def form(self, purpose: Purpose) -> BodyForm:
+        """The body that it takes for a purpose.
+
+        Raises:
+            Refusal: when it does not answer such requests.
+        """
+        if purpose not in self.forms:
+            instead = ", ".join(f"--{it}" for it in self.forms)
+            takes = listed([_PURPOSES[it] for it in self.forms], last="and", quote="")
+            raise Refusal(f"at /invocations, {self.title} takes {takes}, and no --{purpose}; write {instead}")
+        return self.forms[purpose]
+
 
 def make_of_texts(options: argparse.Namespace) -> int:
     """Writes the body of a request of texts and says how to send it.
@@ -114,15 +127,13 @@ def make_of_texts(options: argparse.Namespace) -> int:
     """
     spec = load_spec(options.spec, stage=options.stage).spec
     purpose = purpose_of(options) or PURPOSES[0]
-    asked = _asked(spec, chosen_by(options))
-    form = asked.forms.get(purpose)
-    if form is None:
-        instead = ", ".join(f"--{it}" for it in asked.forms)
-        takes = listed([_PURPOSES[it] for it in asked.forms], last="and", quote="")
-        raise Refusal(f"at /invocations, {asked.title} takes {takes}, and no --{purpose}; write {instead}")
+    asked = asked_engine(spec, chosen_by(options))
+    form = asked.form(purpose)
     if options.stream and is_async(spec):
-        raise Refusal("an asynchronous endpoint stores its answers and streams nothing; remove --stream")
-    content = _content(form, purpose, options)
+        raise Refusal(NO_STREAM)
+    content = text_content(
+        form, purpose, getattr(options, purpose), dict(options.parameter), stream=options.stream
+    )
     out = Path("request.json") if options.out is None else options.out
     with complete_or_absent(out) as file:
         file.write(content)
@@ -135,15 +146,21 @@ def make_of_texts(options: argparse.Namespace) -> int:
     return 0
 
 
-def _content(form: BodyForm, purpose: Purpose, options: argparse.Namespace) -> bytes:
-    parameters = {name: _value(value) for name, value in options.parameter}
+def text_content(
+    form: BodyForm, purpose: Purpose, texts: Any, written: Mapping[str, str | int | bool], *, stream: bool
+) -> bytes:
+    """The body of a request of texts.
+
+    Raises:
+        Refusal: for a parameter that the body has already.
+    """
+    parameters = {name: _value(value) for name, value in written.items()}
     taken = sorted(form.keys & parameters.keys())
     if taken:
         fix = "write --stream" if taken == ["stream"] else "leave it out"
         raise Refusal(f"--parameter {taken[0]}: the body has that from --{purpose}; {fix}")
-    texts = getattr(options, purpose)
     query, texts = (texts[0], texts[1:]) if form.query is not None else (None, texts)
-    made = form.body(texts if form.is_of_many else [texts], parameters, query=query, stream=options.stream)
+    made = form.body(texts if form.is_of_many else [texts], parameters, query=query, stream=stream)
     return f"{json.dumps(made, ensure_ascii=False)}\n".encode()
 
 
@@ -155,8 +172,12 @@ def _value(written: str | int | bool) -> Any:
         return written
 
 
-def _asked(spec: ModelSpec, chosen: Choice) -> _AskedEngine:
-    """The only engine that a request can be for, or that of what is chosen."""
+def asked_engine(spec: ModelSpec, chosen: Choice) -> AskedEngine:
+    """The only engine that a request can be for, or that of what is chosen.
+
+    Raises:
+        Refusal: when nothing is known about the engine, or several can be meant.
+    """
     answering = [it for it in map(_answered, containers_of(spec, chosen)) if it is not None]
     if not answering:
         known = "those of AWS's images of vLLM, SGLang, LMI, TGI, TEI and llama.cpp"
@@ -168,7 +189,7 @@ def _asked(spec: ModelSpec, chosen: Choice) -> _AskedEngine:
         of = "component" if components(spec) else "model"
         raise Refusal(f"the request could be for any of several {of}s; add --{of}: {listed(names)}")
     component = next(iter(names), None) if components(spec) else None
-    return _AskedEngine(running, forms, Choice(component=component) if chosen == ALL else chosen)
+    return AskedEngine(running, forms, Choice(component=component) if chosen == ALL else chosen)
 
 
 _Answering = tuple[PlacedContainer, RunningEngine, Mapping[Purpose, BodyForm]]

@@ -64,9 +64,10 @@ def state_of_key(key: str, asking: Asking) -> Checked:
 def key_rights(subject: Subject) -> Iterator[Right]:
     """Looking at the key. For an alias, IAM asks for a right to the key that it means."""
     arn, _ = key_arn(subject.what)
-    yield DESCRIBE_KEY, _here(arn, subject.target)
+    yield DESCRIBE_KEY, arn_of_key(arn, subject.target)
 
 
-def _here(arn: str, target: Target) -> str:
+def arn_of_key(arn: str, target: Target) -> str:
+    """The ARN of a key, with account and region in it."""
     *_, name = arn_fields(target.filled(arn))
     return target.arn("kms", name) if not arn.startswith("arn:") or "${AWS::" in arn else open_arn(arn)
