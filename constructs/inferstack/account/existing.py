@@ -32,11 +32,7 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
     """
     with explained(f"the endpoint {name} cannot be read", rights=_RIGHTS):
         client = connection.sagemaker(region)
-        endpoint = described(client.describe_endpoint, EndpointName=name)
-        if endpoint is None:
-            where = f"{region} of the account {connection.account}"
-            raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
-        config = client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+        endpoint, config = endpoint_with_config(connection, region, name)
         components = [
             client.describe_inference_component(InferenceComponentName=it["InferenceComponentName"])
             for it in pages(
@@ -85,6 +81,20 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
                 ).items()
             },
         )
+
+
+def endpoint_with_config(connection: Connection, region: str, name: str) -> tuple[Answer, Answer]:
+    """What SageMaker says of an endpoint, and of its configuration.
+
+    Raises:
+        AccountError: when there is no such endpoint.
+    """
+    client = connection.sagemaker(region)
+    endpoint = described(client.describe_endpoint, EndpointName=name)
+    if endpoint is None:
+        where = f"{region} of the account {connection.account}"
+        raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
+    return endpoint, client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
 
 
 class ExistingStack(msgspec.Struct, frozen=True):

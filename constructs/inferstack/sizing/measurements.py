@@ -202,7 +202,9 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             price_per_hour=numbers.get("price_per_hour"),
             users=None if users is None else int(users),
             ended_badly=tuple(_bad_ends(numbers)),
-            **{field: _of_field(field, numbers) for field in _FAMILIES.values()},
+            latencies=_of_field("latencies", numbers),
+            time_to_first_token=_of_field("time_to_first_token", numbers),
+            inter_token_latency=_of_field("inter_token_latency", numbers),
         )
 
 
