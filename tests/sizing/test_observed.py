@@ -134,7 +134,8 @@ def test_what_came_is_the_traffic_and_an_objective_may_ask_for_more():
     for asked, most in ((10, 800), (3000, 3000)):
         demand = found.over(Demand(peak=Decimal(asked), lowest=Decimal(5)))
         assert (demand.peak, demand.lowest, demand.traffic) == (most, 0, (800, 0, 200))
-    assert seen(Minute(800), period=300).traffic.hidden is not None
+    hourly = seen(Minute(60 * 400), period=3600).traffic
+    assert (hourly.totals, hourly.hidden is None) == ((400,) * 60, False)
 
 
 def test_what_ran_before_the_configuration_is_only_traffic():
