@@ -242,6 +242,10 @@ def test_what_was_assumed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "no `safety_factor`: planned with all that was measured; AWS starts with 0.5\n" in out
     assert "no file of `traffic`" not in out
+    Path("minutes.csv").write_text("minute,bert\n0,500\n1,900\n")
+    Path("bert.yaml").write_text(SPEC + "objective: {traffic: minutes.csv}\n")
+    assert main(SIZE) == 0
+    assert "no file of `traffic`" not in capsys.readouterr().out
     Path("bert.yaml").write_text(STAGED)
     assert main(SIZE) == 0
     assert "no file of `traffic`: the cost is that of the busiest minute\n" in capsys.readouterr().out
@@ -386,6 +390,24 @@ def test_options_have_bounds(words: tuple[str, str], said: str, capsys: pytest.C
 def test_a_diff_is_not_json() -> None:
     with pytest.raises(SystemExit):
         main([*SIZE, "--write", "--format", "json"])
+
+
+# ---------------------------------------------------------------- --from-cloudwatch and --print-query
+
+
+def test_only_the_rate_of_an_instance_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    serverless = "serverless_config: {memory_size_in_mb: 2048, max_concurrency: 5}"
+    fleet = "instance_type: ml.g4dn.2xlarge, initial_instance_count: 23"
+    component = SPEC.replace("kind: single-model\n", "").replace("model: {", COMPONENT).replace("gz}", "gz}}")
+    for spec, said in (
+        (SPEC.replace(fleet, serverless), "bert.yaml: a serverless variant has no instances to count"),
+        (SPEC + QUEUE, "bert.yaml: an asynchronous endpoint has no `Invocations` in CloudWatch"),
+        (component, "bert.yaml: its instances share their requests among components"),
+    ):
+        Path("bert.yaml").write_text(spec + OBJECTIVE)
+        for option in (["--print-query"], ["--from-cloudwatch", "answer.json"]):
+            assert main(["size", "bert.yaml", *option]) == 1
+            assert said in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- --picture

@@ -148,6 +148,13 @@ def test_the_columns_of_the_suite_are_understood_and_others_left_out(tmp_path, r
     assert found.tokens_per_second == (None if "no tokens" in str(ROWS_OF_SUITE[row]) else Decimal("240.5"))
 
 
+def test_more_users_than_requests_are_doubted(tmp_path):
+    row = next(iter(ROWS_OF_SUITE))
+    (found, sound) = read_measurements(written(tmp_path, SUITE + row.replace(",8,", ",32,") + row))
+    assert found.doubts == ("32 users sent only 30 requests, so many were never answered at once",)
+    assert sound.doubts == ()
+
+
 def test_a_column_that_nobody_needs_is_left_out(tmp_path):
     (found,) = read_measurements(
         written(tmp_path, HEAD.replace("\n", ",region\n") + "a,ml.g5.xlarge,1,us-east-1\n")

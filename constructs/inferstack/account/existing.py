@@ -32,13 +32,7 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
     """
     with explained(f"the endpoint {name} cannot be read", rights=_RIGHTS):
         client = connection.sagemaker(region)
-        endpoint = described(client.describe_endpoint, EndpointName=name)
-        if endpoint is None:
-            where = f"{region} of the account {connection.account}"
-            raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
-        if endpoint.get("EndpointStatus") == "Deleting":
-            raise AccountError(f"the endpoint {name} is being deleted, so there is nothing to read any more")
-        config = client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+        endpoint, config = endpoint_with_config(connection, region, name)
         components = [
             client.describe_inference_component(InferenceComponentName=it["InferenceComponentName"])
             for it in pages(
@@ -87,6 +81,22 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
                 ).items()
             },
         )
+
+
+def endpoint_with_config(connection: Connection, region: str, name: str) -> tuple[Answer, Answer]:
+    """What SageMaker says of an endpoint, and of its configuration.
+
+    Raises:
+        AccountError: when there is no such endpoint, or it is being deleted.
+    """
+    client = connection.sagemaker(region)
+    endpoint = described(client.describe_endpoint, EndpointName=name)
+    if endpoint is None:
+        where = f"{region} of the account {connection.account}"
+        raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
+    if endpoint.get("EndpointStatus") == "Deleting":
+        raise AccountError(f"the endpoint {name} is being deleted, so there is nothing to read any more")
+    return endpoint, client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
 
 
 class ExistingStack(msgspec.Struct, frozen=True):

@@ -7,10 +7,13 @@ from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
+from inferstack.cli.observing import add_observing, observed_fleet, printed_query
 from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, table, tell
@@ -31,6 +34,7 @@ from inferstack.sizing.into_spec import (
 )
 from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.measurements import read_measurements
+from inferstack.sizing.observed import Observed
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
 from inferstack.sizing.traffic import Traffic
@@ -57,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     instead = "this configuration instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
     parser.add_argument("--write", action="store_true", help="edit the spec accordingly, and show the diff")
+    add_observing(parser)
     add_picture(parser, "draw cost against latency")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
     parser.set_defaults(wrong_usage=parser.error)
@@ -75,17 +80,27 @@ def run(options: argparse.Namespace) -> int:
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
-    objective, measurements = _objective(loaded), _measurements(loaded, options)
-    traffic = _minutes(loaded)
+    objective, traffic = _objective(loaded), _minutes(loaded)
     sized = _sized(loaded, traffic, options)
     demand = demand_of(objective, traffic) if sized is None else sized.demand
+    if sized is not None and options.print_query:
+        print(printed_query(loaded, sized.variant, demand.latency_limit, options), flush=True)
+        return 0
+    seen = None if sized is None else observed_fleet(loaded, sized.variant, demand.latency_limit, options)
+    measurements = _measurements(loaded, options, seen)
+    if sized is not None and seen is not None and loaded.traffic is None:
+        loaded, demand = replace(loaded, traffic=seen.traffic), seen.over(demand)
+        sized = replace(sized, demand=demand)
     prices = prices_for(region_of(loaded.spec), options.prices)
     ranked = sizes(measurements, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
+    basis = () if seen is None else seen.basis
     if options.format == "json":
         print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
+        for line in basis:
+            tell(printable(f"from CloudWatch: {line}"))
     else:
-        shown = _Shown(loaded, demand, prices, None if options.write else chosen)
+        shown = _Shown(loaded, demand, prices, None if options.write else chosen, basis)
         lines = _lines(ranked, shown)
         print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
     if all(it.price is None for it in ranked):
@@ -106,15 +121,19 @@ def _minutes(loaded: LoadedSpec) -> Sequence[Decimal]:
     return loaded.traffic.totals if loaded.traffic is not None and follow else ()
 
 
-def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measurement]:
+def _measurements(
+    loaded: LoadedSpec, options: argparse.Namespace, seen: Observed | None
+) -> list[Measurement]:
+    of_runs = [] if seen is None else [seen.measurement]
     if options.measurements is not None:
         kind, instances = options.instance_type, options.instances
         files = dict.fromkeys(options.measurements)
         read = (read_measurements(it, instance_type=kind, instances=instances) for it in files)
-        return [it for of_file in read for it in of_file]
-    measurements = measurements_of(loaded.spec, loaded.document)
+        return [*of_runs, *(it for of_file in read for it in of_file)]
+    measurements = [*of_runs, *measurements_of(loaded.spec, loaded.document)]
     if not measurements:
-        options.wrong_usage("add --measurements FILE, or `measurements: FILE` to the objective")
+        fix = "add --measurements FILE, or `measurements: FILE` to the objective"
+        options.wrong_usage(f"{fix}, or --endpoint NAME for one that runs")
     return measurements
 
 
@@ -122,7 +141,8 @@ def _sized(
     loaded: LoadedSpec, traffic: Sequence[Decimal], options: argparse.Namespace
 ) -> SizedVariant | None:
     """The variant that is meant, where that matters; None for the endpoint as a whole."""
-    if not options.write and options.variant is None:
+    runs = options.print_query or options.endpoint is not None or options.from_cloudwatch is not None
+    if not options.write and options.variant is None and not runs:
         return None
     try:
         return sized_variant(loaded.spec, _objective(loaded), options.variant, traffic)
@@ -168,10 +188,12 @@ class _Shown(NamedTuple):
     demand: Demand
     prices: Prices
     chosen: Size | None
+    basis: Sequence[str]
+    """What the measurement of an endpoint that runs rests on."""
 
 
 def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
-    (loaded, demand, prices, chosen), fitting = shown, [it for it in ranked if not it.objections]
+    (loaded, demand, prices, chosen, basis), fitting = shown, [it for it in ranked if not it.objections]
     if fitting:
         yield from table([_HEADER, *map(_cells, fitting)])
         yield from _doubts(fitting, chosen)
@@ -181,6 +203,8 @@ def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
             yield from ("", *_over_traffic(which, chosen, loaded.traffic))
         yield from ("", f"in the spec, for {which}:", *_as_yaml(loaded.spec, chosen))
     yield from _reservations(loaded)
+    for number, line in enumerate(basis):
+        yield f"  {line}" if number else f"from CloudWatch: {line}"
     if prices.source:
         yield f"prices in {prices.currency}: {prices.source}"
     others = [it for it in ranked if it.objections]
@@ -215,7 +239,7 @@ def _reservations(loaded: LoadedSpec) -> Iterator[str]:
         yield "no `safety_factor`: planned with all that was measured; AWS starts with 0.5"
     if loaded.traffic is not None and loaded.traffic.hidden is not None:
         yield loaded.traffic.hidden
-    elif objective.lowest_requests_per_minute is not None:
+    elif loaded.traffic is None and objective.lowest_requests_per_minute is not None:
         yield "no file of `traffic`: the cost is that of the busiest minute"
 
 

@@ -1,12 +1,13 @@
-"""Traffic out of CloudWatch, in the JSON that the AWS CLI prints.
+"""Metrics out of CloudWatch, in the JSON that the AWS CLI prints: traffic, or what a fleet did.
 
 An answer does not say its period, and has no points for periods without requests. So the file may have
-`Period`, `StartTime`, `EndTime` or `MetricDataQueries` of the request, too.
+`Period`, `StartTime`, `EndTime` or `MetricDataQueries` of the request, too; a label may end in the period.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricStatistics.html
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -20,7 +21,9 @@ from inferstack.sizing.traffic_points import MINUTE, Points
 # The year 5138; a larger number is not in seconds.
 _LAST = 100_000_000_000
 
-_FIX_OF_PERIOD = "write the `Period` of the request into the file as well, or give it with `share --period`"
+_FIX_OF_PERIOD = "write the `Period` of the request into the file as well, or give it with `--period`"
+_PERIOD = re.compile(r"(.+), ([1-9][0-9]{0,5}) s")
+"""The label of a metric that says its period: see :func:`labeled`."""
 
 
 class _Sample(NamedTuple):
@@ -34,11 +37,16 @@ class _Sample(NamedTuple):
 _Samples = Iterator[_Sample]
 
 
-def points_of_export(text: str, stem: str, points: Points, period: int | None) -> int:
-    """Adds the points of an export; the result is the minutes of its period.
+def labeled(name: str, period: int) -> str:
+    """The label of a metric in a request, so that the answer says its name and its period."""
+    return f"{name}, {period} s"
 
-    ``stem`` is the name for an export that has none, ``period`` the seconds that were asked for, if the file
-    does not say it.
+
+def points_of_export(text: str, stem: str | None, points: Points, period: int | None) -> int:
+    """Adds the points of an export, as CloudWatch has them; the result is the minutes of its period.
+
+    ``stem`` is the name for traffic that has none; None for metrics, which are named after their statistic.
+    ``period`` is the seconds that were asked for, if the file does not say it.
     """
     try:
         data = json.loads(text, parse_float=Decimal, parse_constant=Decimal)
@@ -61,7 +69,8 @@ def points_of_export(text: str, stem: str, points: Points, period: int | None) -
         raise SpecError(points.problems)
     step = _step(periods, points)
     points.window = _window(times, step, points)
-    return _per_minute(step, points)
+    _check_times(step, points)
+    return step
 
 
 def _add_all(samples: _Samples, points: Points) -> None:
@@ -86,6 +95,8 @@ def _periods(data: Mapping[str, Any]) -> Iterator[int]:
     for it in (data, *queries):
         if "Period" in it:
             yield int(it["Period"])
+    labels = (_PERIOD.fullmatch(str(it.get("Label"))) for it in data.get("MetricDataResults", ()))
+    yield from (int(it[2]) for it in labels if it is not None)
 
 
 def _step(periods: Collection[int], points: Points) -> int:
@@ -129,27 +140,35 @@ def _instant(value: Any) -> datetime:
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def _per_minute(step: int, points: Points) -> int:
-    """Turns sums over a period into requests per minute."""
+def _check_times(step: int, points: Points) -> None:
     points.check_length(step)
     first = min(points.lines)
     for time in sorted(points.lines):
         if ((time - first).total_seconds() // 60) % step:
             message = f"{points.shown(time)} is not a multiple of {step} minutes after {points.shown(first)}"
             points.fault(1, message, "ask for all metrics with the same period")
-    for of_name in points.by_name.values():
-        for time, requests in of_name.items():
-            of_name[time] = requests / step
-    return step
 
 
-def _of_metric_data(data: Mapping[str, Any], _: str, points: Points) -> _Samples:
+_INCOMPLETE = {
+    "PartialData": ("is only a part of its data", "ask again for a shorter time"),
+    "Forbidden": ("may not be read", "ask with credentials that have the right cloudwatch:GetMetricData"),
+    "InternalError": ("could not be read by CloudWatch", "ask again"),
+}
+
+
+def _of_metric_data(data: Mapping[str, Any], stem: str | None, points: Points) -> _Samples:
     if data.get("NextToken"):
         points.fault(1, "the export is only the first page", "leave out `--max-items` and `--no-paginate`")
+    # The AWS CLI puts pages together, and only the last one of a metric is complete.
+    statuses = {it.get("Label") or it["Id"]: it.get("StatusCode") for it in data["MetricDataResults"]}
+    for name, status in statuses.items():
+        if status in _INCOMPLETE:
+            wrong, fix = _INCOMPLETE[status]
+            points.fault(1, f"{shown(str(name))} {wrong}", fix)
     for result in data["MetricDataResults"]:
         name = str(result.get("Label") or result["Id"])
-        if result.get("StatusCode") == "PartialData":
-            points.fault(1, f"{shown(name)} is only a part of its data", "ask again for a shorter time")
+        if stem is None and (found := _PERIOD.fullmatch(name)):
+            name = found[1]
         points.named_at.setdefault(name, FilePlace(points.file))
         points.by_name.setdefault(name, {})
         if len(result["Timestamps"]) != len(result["Values"]):
@@ -158,14 +177,20 @@ def _of_metric_data(data: Mapping[str, Any], _: str, points: Points) -> _Samples
             yield _Sample(name, timestamp, value)
 
 
-def _of_metric_statistics(data: Mapping[str, Any], stem: str, points: Points) -> _Samples:
+def _of_metric_statistics(data: Mapping[str, Any], stem: str | None, points: Points) -> _Samples:
     for point in data["Datapoints"]:
-        if "Sum" not in point:
+        if stem is None:
+            statistics = {**point, **point.get("ExtendedStatistics", {})}
+            for name in statistics.keys() - _NO_STATISTICS:
+                yield _Sample(f"{data['Label']} {name}", point["Timestamp"], statistics[name])
+        elif "Sum" not in point:
             raise points.stop("a data point has no `Sum`", "ask for `--statistics Sum`")
-        yield _Sample(stem, point["Timestamp"], point["Sum"])
+        else:
+            yield _Sample(stem, point["Timestamp"], point["Sum"])
 
 
-_FORMS: Mapping[str, Callable[[Mapping[str, Any], str, Points], _Samples]] = {
+_NO_STATISTICS = {"Timestamp", "Unit", "ExtendedStatistics"}
+_FORMS: Mapping[str, Callable[[Mapping[str, Any], str | None, Points], _Samples]] = {
     "MetricDataResults": _of_metric_data,
     "Datapoints": _of_metric_statistics,
 }

@@ -35,6 +35,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """How many users sent requests to it at the same time, each waiting for an answer before the next."""
     ended_badly: tuple[str, ...] = ()
     """Why the run says nothing about the instance, by the load test's own words."""
+    doubts: tuple[str, ...] = ()
+    """What it does not prove, although it counts."""
 
     @property
     def usual_latency(self) -> Decimal | None:

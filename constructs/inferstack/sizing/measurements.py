@@ -202,7 +202,10 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             price_per_hour=numbers.get("price_per_hour"),
             users=None if users is None else int(users),
             ended_badly=tuple(_bad_ends(numbers)),
-            **{field: _of_field(field, numbers) for field in _FAMILIES.values()},
+            doubts=tuple(_too_few_requests(numbers)),
+            latencies=_of_field("latencies", numbers),
+            time_to_first_token=_of_field("time_to_first_token", numbers),
+            inter_token_latency=_of_field("inter_token_latency", numbers),
         )
 
 
@@ -211,6 +214,12 @@ def _bad_ends(numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
         yield "the answers had no tokens"
     if {_FAILED, _SENT} <= numbers.keys():
         yield from too_many_failed(int(numbers[_FAILED]), int(numbers[_SENT]))
+
+
+def _too_few_requests(numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
+    users, sent = numbers.get("users"), numbers.get(_SENT)
+    if users is not None and sent is not None and sent < users:
+        yield f"{users:f} users sent only {sent:f} requests, so many were never answered at once"
 
 
 def _of_field(field: str, numbers: Mapping[str | _Latency, Decimal]) -> dict[Decimal, Decimal]:

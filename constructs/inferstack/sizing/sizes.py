@@ -254,7 +254,7 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
         price=price,
         per_million=per_million,
         objections=tuple(_objections(measured, demand, per_hour, usable, load)),
-        doubts=tuple(load.doubts(measured)),
+        doubts=(*measured.doubts, *load.doubts(measured)),
     )
 
 

@@ -102,7 +102,7 @@ def read_traffic(path: Path, period: int | None = None) -> Traffic:
         step = _points_of_csv(text, points)
     if points.problems:
         raise SpecError(points.problems)
-    return _traffic(points, step, is_export=is_export)
+    return traffic_of(points, step, is_export=is_export)
 
 
 def together(traffics: Sequence[Traffic]) -> Traffic:
@@ -177,13 +177,14 @@ def _period(traffic: Traffic) -> str:
     return f"{minutes} from {traffic.shown(0)}"
 
 
-def _traffic(points: Points, step: int, *, is_export: bool) -> Traffic:
+def traffic_of(points: Points, step: int, *, is_export: bool) -> Traffic:
+    """The traffic of some points: requests per minute, or in an export, sums over ``step`` minutes."""
     first, last = points.covered
     times = [first + at * step * MINUTE for at in range((last - first) // MINUTE // step + 1)]
-    nothing = Decimal(0)
+    nothing, of_each = Decimal(0), step if is_export else 1
     return Traffic(
         requests={
-            name: tuple(of_name.get(time, nothing) for time in times for _ in range(step))
+            name: tuple(it for time in times for it in (of_name.get(time, nothing) / of_each,) * step)
             for name, of_name in points.by_name.items()
         },
         start=first,
