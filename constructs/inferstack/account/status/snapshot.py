@@ -23,9 +23,9 @@ from inferstack.catalog.resource_types import (
 )
 from inferstack.endpoint.of_answers import Answer
 
-_RIGHTS = (
+RIGHTS = (
     "status needs cloudformation:DescribeStacks, cloudformation:ListStackResources, "
-    "cloudformation:DescribeStackEvents, sagemaker:DescribeEndpoint, sagemaker:ListInferenceComponents, "
+    "cloudformation:DescribeStackEvents, cloudformation:DescribeEvents, sagemaker:DescribeEndpoint, sagemaker:ListInferenceComponents, "
     "sagemaker:DescribeInferenceComponent, cloudwatch:DescribeAlarms, logs:DescribeLogStreams and "
     "logs:FilterLogEvents"
 )
@@ -105,7 +105,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             AccountError: when AWS does not say what is needed to judge.
         """
-        with explained(f"the status of {self.endpoint} is not known", rights=_RIGHTS):
+        with explained(f"the status of {self.endpoint} is not known", rights=RIGHTS):
             stack = self._stack()
             found = Snapshot(
                 stack=stack,
@@ -134,7 +134,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             AccountError: when AWS does not say it.
         """
-        with explained(f"the log {group} cannot be read", rights=_RIGHTS):
+        with explained(f"the log {group} cannot be read", rights=RIGHTS):
             return log_of(self._client("logs"), group, since)
 
     def _client(self, service: str) -> Any:
@@ -183,7 +183,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
     @staticmethod
     def _optional(unread: list[str], what: str, read: Any, about: Any) -> list[Any]:
         try:
-            with explained(f"{what} cannot be read", rights=_RIGHTS):
+            with explained(f"{what} cannot be read", rights=RIGHTS):
                 return [*read(about)]
         except AccountError as error:
             unread.append(str(error))
