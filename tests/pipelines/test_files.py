@@ -291,7 +291,9 @@ def test_codebuild_asks_the_account_where_there_is_a_policy_for_it(
     switch: str, asks: bool, tmp_path: Path
 ) -> None:
     repository = Repository(tmp_path)
-    add_program(repository.programs, "inferstack", 'echo "inferstack $*" >>"$CALLS/log"; [ "$1" != preflight ]')
+    add_program(
+        repository.programs, "inferstack", 'echo "inferstack $*" >>"$CALLS/log"; [ "$1" != preflight ]'
+    )
     given = {"STAGE": "prod", "CODEBUILD_BUILD_ID": "a:b", "AWS_REGION": "us-east-1", "PREFLIGHT": switch}
     status, printed = repository.run(codebuild_steps("codebuild/buildspec-compare.yml"), **given)
     assert ("inferstack preflight --stage prod" in repository.called()) == asks, printed

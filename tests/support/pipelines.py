@@ -185,7 +185,7 @@ def _is_run(step: Mapping[str, Any], values: Mapping[str, str], *, fork: bool) -
     condition = step.get("if", "")
     events = re.findall(r"github\.event_name == '(\w+)'", condition)
     unset = any(values.get(it) != "true" for it in re.findall(r"(vars\.\w+) == 'true'", condition))
-    other = unset or bool(events) and values.get("github.event_name") not in events
+    other = unset or (bool(events) and values.get("github.event_name") not in events)
     return "run" in step and not other and not (fork and "head.repo.full_name" in condition)
 
 
