@@ -19,8 +19,8 @@ _FROM_THIS_MACHINE = """\
 def requirements(extra: str | None = None) -> str:
     """The text of requirements.txt, for inferstack with one of its extras or without.
 
-    Packages that only other extras need are left out, and so are those that are not installed: they are for other
-    platforms or versions of Python.
+    Packages that only other extras need are left out, and so are those that are not installed: they are for
+    other platforms or versions of Python.
     """
     packages: dict[str, Distribution] = {}
     _collect(_US, packages, extra)

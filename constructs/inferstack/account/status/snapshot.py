@@ -28,7 +28,8 @@ from inferstack.endpoint.of_answers import Answer
 
 RIGHTS = (
     "status needs cloudformation:DescribeStacks, cloudformation:ListStackResources, "
-    "cloudformation:DescribeStackEvents, cloudformation:DescribeEvents, sagemaker:DescribeEndpoint, sagemaker:ListInferenceComponents, "
+    "cloudformation:DescribeStackEvents, cloudformation:DescribeEvents, sagemaker:DescribeEndpoint, "
+    "sagemaker:ListInferenceComponents, "
     "sagemaker:DescribeInferenceComponent, cloudwatch:DescribeAlarms, logs:DescribeLogStreams and "
     "logs:FilterLogEvents"
 )
