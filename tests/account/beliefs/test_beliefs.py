@@ -36,6 +36,14 @@ NOT_EMULATED = {
 """What the emulator does otherwise, or not at all."""
 
 
+@pytest.fixture(autouse=True)
+def _handler() -> Iterator[None]:
+    """A run leaves its handler of signals behind."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
 @pytest.fixture
 def account(aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch) -> EmulatedAws:
     for name, value in aws.environment().items():
@@ -159,14 +167,6 @@ def _terminate() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-@pytest.fixture
-def _handler() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-@pytest.mark.usefixtures("_handler")
 def test_what_is_there_is_removed_when_a_run_is_terminated(
     account: EmulatedAws, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
