@@ -7,7 +7,7 @@ RUNTIME := $(VENV)/.runtime
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test dev test-deploy test-editor test-browser test-torch test-measure test-release test-site generated changes check unit site lock clean
+.PHONY: synth test dev test-deploy test-editor test-browser test-torch test-measure test-release test-site test-account test-account-clean generated changes check unit site lock clean
 .DELETE_ON_ERROR:
 # Of some containers. Everything that hundreds of processes import would be compiled anew by each of them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -66,6 +66,14 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 
 test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
 	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
+
+# Never a part of `.ci/run`: it asks AWS, and costs money. Without BUDGET_USD and BUDGET_MINUTES it only shows what it would do.
+BELIEFS = PYTHONPATH=tests:. $(BIN)/python -m account.beliefs
+test-account: $(READY) ## what is believed of AWS, tried in your account: shows a budget first, removes what it makes
+	@$(BELIEFS)
+
+test-account-clean: $(READY) ## what a killed `make test-account` has left in your account, removed
+	@$(BELIEFS) --clean
 
 generated: $(READY) ## what is made from other files or libraries, and committed
 	@$(BIN)/python -m tools.generate

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from emulator.beliefs import BELIEFS
 from support.checking import check_file
 from support.pages import assert_printed, code_blocks, commands
 from support.rehearsal import HAS_SERVER
@@ -110,10 +109,6 @@ def test_the_first_screen_is_the_spec_a_mistake_and_a_review() -> None:
     assert headings == ["## One spec", "## One mistake, and its message", "## One change, and its review"]
     assert len(first.splitlines()) <= 75
     assert "| --- |" not in first.replace("|---|", "| --- |"), "tables come later"
-
-
-def test_the_status_counts_what_has_not_been_tried_on_aws() -> None:
-    assert f"[{len(BELIEFS)} assumptions](tests/emulator/beliefs.py)" in README.read_text("utf-8")
 
 
 def test_each_folder_is_explained() -> None:

@@ -60,6 +60,7 @@ TABLE = {
     "templates": Maker("which properties templates have", "tools.template_properties:generate"),
     "reviews": Maker("what `inferstack review` says about the examples", "tests.support.reviews:golden"),
     "lists": Maker("docs/metrics.md and docs/images.md", "tools.catalog_pages:generate"),
+    "beliefs": Maker("docs/beliefs.md, what was found on AWS", "tests.account.beliefs.page:generate"),
     "project": Maker("what new projects share with docs/ and tests", "tools.project_files:generate"),
     "skill": Maker("the skill for coding agents, with the words of tools/skill.md", "tools.skill:generate"),
     "graph": Maker("the ONNX graph of docs/examples/spam", "tools.example_graph:generate"),

@@ -34,7 +34,7 @@ REFUSED = json.dumps(
 )
 FAILING = "import unittest\n\nclass Test(unittest.TestCase):\n    def test(self):\n        self.fail()\n"
 Pipeline = Callable[[Repository, str], tuple[list[Step], list[Step]]]
-"""The commands up to the approval of a stage, and those after it."""
+"""The commands up to the approval of a stage, and those after it, which end with the status."""
 # Variables that GitLab and CodeBuild set, and GitHub's action, through which the keys come.
 GIVEN = {
     "AWS_ID_TOKEN": "token",
@@ -46,10 +46,10 @@ GIVEN = {
 
 def github(_: Repository, stage: str) -> tuple[list[Step], list[Step]]:
     values = {**IN_GITHUB, "inputs.stage": stage, "vars.AWS_REGION": "us-east-1"}
-    review, deploy = (
-        github_steps("github/inferstack-stage.yml", values, job) for job in ("review", "deploy")
+    review, deploy, status = (
+        github_steps("github/inferstack-stage.yml", values, job) for job in ("review", "deploy", "status")
     )
-    return review, deploy
+    return review, [*deploy, *status]
 
 
 def gitlab(repository: Repository, stage: str) -> tuple[list[Step], list[Step]]:
@@ -66,17 +66,18 @@ def gitlab(repository: Repository, stage: str) -> tuple[list[Step], list[Step]]:
         return steps
 
     review = [step for name in ("synthesize", f"fetch-{stage}", f"review-{stage}") for step in job(name)]
-    return review, job(f"deploy-{stage}")
+    return review, [*job(f"deploy-{stage}"), *job(f"status-{stage}")]
 
 
 def codebuild(_: Repository, stage: str) -> tuple[list[Step], list[Step]]:
-    synthesize, compare, deploy = (
-        codebuild_steps(f"codebuild/buildspec-{name}.yml") for name in ("synthesize", "compare", "deploy")
+    synthesize, compare, deploy, status = (
+        codebuild_steps(f"codebuild/buildspec-{name}.yml")
+        for name in ("synthesize", "compare", "deploy", "status")
     )
-    for step in (*compare, *deploy):
+    for step in (*compare, *deploy, *status):
         step.environment = {**step.environment, "STAGE": stage}
     compare[0].script += '\nprintf "SUMMARY=%s\\nREVIEW=%s\\n" "$SUMMARY" "$REVIEW"'
-    return [*synthesize, *compare], deploy
+    return [*synthesize, *compare], [*deploy, *status]
 
 
 @pytest.fixture(params=[github, gitlab, codebuild], ids=["github", "gitlab", "codebuild"])
@@ -107,8 +108,9 @@ def test_a_pipeline_shows_what_it_will_do_to_what_is_deployed_and_does_just_that
     said = ran(repository, review, given)
     assert "bert-prod: not deployed yet\n" in said
     assert "Nothing of this stage is deployed yet." in said
-    ran(repository, deploy, given)
+    said = ran(repository, deploy, given)
     assert status(aws, "bert-prod") == "CREATE_COMPLETE"
+    assert "model_specs/bert.yaml (prod): works: the endpoint serves what the stack has\n" in said
     # Main is at two, and what is deployed at one, whatever lay between.
     repository.commit(SPEC.replace("ARCHIVE", "unseen"))
     repository.commit(TWO)

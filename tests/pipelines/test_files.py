@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from string import Template
 
 import pytest
 import yaml
 from cfnlint.decode.cfn_yaml import load
+from support.cdk_cli import add_program
 from support.iam import listed
 from support.pipelines import (
     DOCS,
@@ -247,6 +249,57 @@ def test_no_package_is_installed_where_the_role_is_that_deploys(
     assert all("pip install" in script(job) or "npm" not in script(job) for job in before)
 
 
+LAST = {
+    "github": github_steps("github/inferstack-stage.yml", IN_STAGE, "status"),
+    "gitlab": gitlab_steps("status-prod"),
+    "codebuild": codebuild_steps("codebuild/buildspec-status.yml"),
+}
+"""What says whether the deployment of a stage works."""
+
+
+@pytest.mark.parametrize("system", LAST)
+@pytest.mark.parametrize("ended", [0, 1, 3])
+def test_a_stage_ends_as_its_endpoints_do(system: str, ended: int, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    does = f'echo "inferstack $*" >>"$CALLS/log"; [ "$1" != status ] || exit {ended}'
+    add_program(repository.programs, "inferstack", does)
+    project = {"CI_PROJECT_DIR": str(tmp_path), "AWS_ID_TOKEN": "token", "STAGE": "prod"}
+    for step in LAST[system]:
+        step.environment = {
+            key: Template(it).safe_substitute(project) for key, it in step.environment.items()
+        }
+    status, printed = repository.run(LAST[system], **project)
+    assert (status, repository.called()[-1]) == (ended, "inferstack status --stage prod --follow"), printed
+
+
+def test_the_account_is_asked_before_a_review_where_that_is_switched_on() -> None:
+    asked = 'inferstack preflight --stage "$STAGE"'
+    on = {**IN_STAGE, "vars.PREFLIGHT": "true"}
+    assert asked not in script(github_steps("github/inferstack-stage.yml", IN_STAGE))
+    found = script(github_steps("github/inferstack-stage.yml", on))
+    assert found.index(asked) < found.index("ci/fetch-deployed.sh")
+    # `if` of a fork is false: forks have no variables of an environment.
+    pipeline = read("gitlab/.gitlab-ci.yml")
+    assert '$PREFLIGHT == "true"' in pipeline[".preflight"]["rules"][0]["if"]
+    assert asked in script(gitlab_steps("preflight-prod"))
+    for stage in ("test", "prod"):
+        assert {"job": f"preflight-{stage}", "optional": True} in pipeline[f"review-{stage}"]["needs"]
+
+
+@pytest.mark.parametrize(("switch", "asks"), [("true", True), ("false", False)])
+def test_codebuild_asks_the_account_where_there_is_a_policy_for_it(
+    switch: str, asks: bool, tmp_path: Path
+) -> None:
+    repository = Repository(tmp_path)
+    add_program(
+        repository.programs, "inferstack", 'echo "inferstack $*" >>"$CALLS/log"; [ "$1" != preflight ]'
+    )
+    given = {"STAGE": "prod", "CODEBUILD_BUILD_ID": "a:b", "AWS_REGION": "us-east-1", "PREFLIGHT": switch}
+    status, printed = repository.run(codebuild_steps("codebuild/buildspec-compare.yml"), **given)
+    assert ("inferstack preflight --stage prod" in repository.called()) == asks, printed
+    assert status != 0
+
+
 def test_gitlab_installs_node_by_its_hash() -> None:
     pinned = (DOCS / "node.txt").read_text("utf-8")
     [version] = re.findall(
@@ -263,18 +316,19 @@ def test_only_jobs_that_ask_aws_get_a_token_of_gitlab() -> None:
     pipeline = yaml.safe_load(GITLAB.read_text("utf-8"))
     jobs = [name for name in pipeline if "extends" in pipeline[name] and not name.startswith(".")]
     asks = {name for name in jobs if "AWS_ID_TOKEN" in script(gitlab_steps(name))}
-    assert asks == {f"{job}-{stage}" for job in ("fetch", "deploy") for stage in ("test", "prod")}
+    asking = ("fetch", "deploy", "preflight", "status")
+    assert asks == {f"{job}-{stage}" for job in asking for stage in ("test", "prod")}
 
 
 def test_codepipeline_shows_the_review_where_one_approves() -> None:
     template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
     stages = template["Resources"]["Pipeline"]["Properties"]["Stages"]
-    review, approval, deploy = stages[-1]["Actions"]
+    review, approval, deploy, status = stages[-1]["Actions"]
     exported = read("codebuild/buildspec-compare.yml")["env"]["exported-variables"]
     assert [*approval["Configuration"].values()] == [
         f"#{{{review['Namespace']}.{name}}}" for name in exported
     ]
-    assert review["RunOrder"] < approval["RunOrder"] < deploy["RunOrder"]
+    assert review["RunOrder"] < approval["RunOrder"] < deploy["RunOrder"] < status["RunOrder"]
     made = {
         it["Name"]
         for stage in stages
@@ -306,7 +360,7 @@ def test_a_role_of_codepipeline_is_that_of_its_policy_file() -> None:
         [policy] = resources[f"{project}Role"]["Properties"]["Policies"]
         ours = {it for one in policy["PolicyDocument"]["Statement"] for it in listed(one["Action"])}
         file = json.loads((DOCS / "iam" / f"{name}-policy.json").read_text("utf-8"))
-        of_codebuild = {it for it in ours if it.startswith(("logs:", "s3:"))}
+        of_codebuild = {it for it in ours if it.startswith(("logs:Create", "logs:Put", "s3:"))}
         assert ours - of_codebuild == {it for one in file["Statement"] for it in listed(one["Action"])}
 
 

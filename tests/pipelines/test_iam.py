@@ -17,6 +17,7 @@ from cfnlint.helpers import load_resource
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from support.validators import cfn_lint_findings, validate_findings
 
+from inferstack.account.status.snapshot import RIGHTS
 from inferstack.catalog import resource_types
 from inferstack.check.files import spec_files
 from inferstack.check.load import load_spec
@@ -161,6 +162,11 @@ def services() -> dict[str, Any]:
     """IAM's service authorization data, which cfn-lint ships."""
     found: dict[str, Any] = load_resource(AdditionalSpecs, "Policies.json")
     return found
+
+
+def test_who_reviews_may_ask_all_that_a_status_takes() -> None:
+    needed = {*re.findall(r"[a-z]+:[A-Z]\w+", RIGHTS)}
+    assert granted(FOLDER / "review-policy.json") == needed | {"cloudformation:GetTemplate"}
 
 
 @pytest.mark.parametrize("file", [*POLICIES, *TRUSTS], ids=lambda file: file.stem)

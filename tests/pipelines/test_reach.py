@@ -217,10 +217,17 @@ REACHED: Mapping[str, Mapping[str, Sequence[str]]] = {
         "look at all endpoints": [f"sagemaker:Describe{it}" for it in _ENDPOINTS],
     },
     "review": {
-        "read the state and the template of every stack": [
-            "cloudformation:DescribeStacks",
-            "cloudformation:GetTemplate",
-        ]
+        "read the state, the events and the template of every stack": [
+            *(f"cloudformation:Describe{it}" for it in ("Events", "StackEvents", "Stacks")),
+            *("cloudformation:GetTemplate", "cloudformation:ListStackResources"),
+        ],
+        "see all endpoints, components and alarms": [
+            *(f"sagemaker:Describe{it}" for it in ("Endpoint", "InferenceComponent")),
+            *("sagemaker:ListInferenceComponents", "cloudwatch:DescribeAlarms"),
+        ],
+        "read the logs of all their containers, and what those log of requests": [
+            *("logs:DescribeLogStreams", "logs:FilterLogEvents"),
+        ],
     },
     "upload": {},
     "pipeline": {},

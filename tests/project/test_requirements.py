@@ -46,8 +46,8 @@ def _context(name: str, folder: Path) -> Any:
     return DistributionFinder.Context(name=name, path=[str(folder)])
 
 
-def lines() -> list[str]:
-    return [it for it in requirements().splitlines() if not it.startswith("#")]
+def lines(extra: str | None = None) -> list[str]:
+    return [it for it in requirements(extra).splitlines() if not it.startswith("#")]
 
 
 def test_it_has_what_is_needed_and_installed_and_nothing_else(environment: Environment) -> None:
@@ -59,6 +59,7 @@ def test_it_has_what_is_needed_and_installed_and_nothing_else(environment: Envir
         pytest=["9"],
     )
     assert lines() == ["inferstack==1.2.3", "deep==3.1", "some-lib==1.5"]
+    assert lines("aws") == ["inferstack[aws]==1.2.3", "boto3==1.44", "deep==3.1", "some-lib==1.5"]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,7 @@ def test_inferstack_is_installed_from_where_it_came(
 ) -> None:
     environment(source, inferstack=["1.0"])
     assert lines() == line
+    assert lines("aws") == [it.replace("inferstack", "inferstack[aws]", 1) for it in line]
     # CI has not what is on this machine.
     assert ("came from this machine" in requirements()) == ("file:" in line[0])
 

@@ -87,8 +87,8 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "models"
         self.calls = folder / "calls"
-        self._programs = folder / "programs"
-        for path in (self.folder / "model_specs", self.folder / "ci", self.calls, self._programs):
+        self.programs = folder / "programs"
+        for path in (self.folder / "model_specs", self.folder / "ci", self.calls, self.programs):
             path.mkdir(parents=True)
         for name in ("app.py", "cdk.json", "package.json", "package-lock.json"):
             shutil.copy(ROOT / name, self.folder)
@@ -97,8 +97,8 @@ class Repository:
         (self.folder / "requirements.txt").write_text("inferstack\n", "utf-8")
         (self.folder / ".gitignore").write_text("node_modules\ncdk.out\n__pycache__\n", "utf-8")
         for name, does in _PROGRAMS.items():
-            add_program(self._programs, name, f'echo "{name} $*" >>"$CALLS/log"\n{does}')
-        add_runtimes(self._programs)
+            add_program(self.programs, name, f'echo "{name} $*" >>"$CALLS/log"\n{does}')
+        add_runtimes(self.programs)
         self.git("init", "--quiet", "--initial-branch=main")
         self.commit(SPEC.replace("ARCHIVE", "one"))
 
@@ -143,7 +143,7 @@ class Repository:
         return failed, printed
 
     def environment(self) -> dict[str, str]:
-        programs = f"{self._programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        programs = f"{self.programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
         sources = f"{ROOT}/constructs:{ROOT}/stacks"
         return {**os.environ, "PATH": programs, "PYTHONPATH": sources, "CALLS": str(self.calls)}
 
@@ -184,7 +184,8 @@ def action_steps(values: Mapping[str, str], *, fork: bool = False) -> list[Step]
 def _is_run(step: Mapping[str, Any], values: Mapping[str, str], *, fork: bool) -> bool:
     condition = step.get("if", "")
     events = re.findall(r"github\.event_name == '(\w+)'", condition)
-    other = bool(events) and values.get("github.event_name") not in events
+    unset = any(values.get(it) != "true" for it in re.findall(r"(vars\.\w+) == 'true'", condition))
+    other = unset or (bool(events) and values.get("github.event_name") not in events)
     return "run" in step and not other and not (fork and "head.repo.full_name" in condition)
 
 

@@ -20,6 +20,7 @@ from inferstack.cli.deployment import COLORS, Deployment, deployments_of, exit_s
 from inferstack.cli.diagnose import diagnosis_fields, diagnosis_lines
 from inferstack.cli.escaping import json_text
 from inferstack.cli.terminal import painted, table, tell
+from inferstack.diagnosis.reading import failed_status, failure_reason
 from inferstack.endpoint.deployed import entries, mapping
 from inferstack.endpoint.of_answers import Answer
 from inferstack.problems import printable
@@ -182,7 +183,7 @@ def _rows(found: Snapshot) -> Iterator[Row]:
         reason = found.stack.get("StackStatusReason")
         yield "stack", found.stack["StackName"], _with_reason(found.stack["StackStatus"], reason)
     for it in found.failures[:1]:
-        how = _with_reason(it["ResourceStatus"], it.get("ResourceStatusReason"))
+        how = _with_reason(failed_status(it), failure_reason(it))
         yield "event", it.get("LogicalResourceId", ""), how
     endpoint = found.endpoint
     if endpoint is not None:

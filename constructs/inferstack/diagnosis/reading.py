@@ -235,16 +235,20 @@ def _is_event(value: Any) -> bool:
 
 def _of_stack(events: list[Any]) -> Iterator[str]:
     """What the events say that failed, the oldest first: whatever came later may only follow from it."""
-    failed = [it for it in events if isinstance(it, Mapping) and _failure(it)]
+    failed = [it for it in events if isinstance(it, Mapping) and failed_status(it) and failure_reason(it)]
     for event in sorted(failed, key=lambda it: str(it.get("Timestamp", ""))):
         name = f"{event.get('LogicalResourceId', '')} ({event.get('ResourceType', '')})"
-        yield from (f"{name}: {line}" for line in _failure(event).splitlines())
+        yield from (f"{name}: {line}" for line in failure_reason(event).splitlines())
 
 
-def _failure(event: Mapping[str, Any]) -> str:
+def failed_status(event: Mapping[str, Any]) -> str:
+    """The status of an event of CloudFormation's that says that something failed; empty if none does."""
     statuses = (event.get(it) for it in ("ResourceStatus", "HookStatus", "ValidationStatus"))
-    if not any(isinstance(it, str) and "FAILED" in it for it in statuses):
-        return ""
+    return next((it for it in statuses if isinstance(it, str) and "FAILED" in it), "")
+
+
+def failure_reason(event: Mapping[str, Any]) -> str:
+    """What an event of CloudFormation's says about its status."""
     reasons = ("ResourceStatusReason", "HookStatusReason", "ValidationStatusReason")
     return "\n".join(str(event[it]) for it in reasons if event.get(it))
 

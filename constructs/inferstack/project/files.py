@@ -33,7 +33,9 @@ def files_of(answers: Answers) -> dict[str, str]:
         folders += [FILES / "ci" / "all", FILES / "ci" / answers.ci]
     contents = {name: _filled(text, values) for folder in folders for name, text in _templates(folder)}
     contents[values["spec"]] = contents.pop(_example(answers.kind))
-    contents |= {SCHEMA: published_schema_text(), REQUIREMENTS: requirements()}
+    # A pipeline asks AWS how its deployment stands.
+    extra = None if answers.ci == NO_CI else "aws"
+    contents |= {SCHEMA: published_schema_text(), REQUIREMENTS: requirements(extra)}
     return dict(sorted(contents.items()))
 
 

@@ -155,6 +155,7 @@ def deployed(aws: Answers) -> Answers:
         "DescribeStackEvents": {
             "StackEvents": [event("UPDATE_COMPLETE", at=9), event("UPDATE_IN_PROGRESS", "User Initiated")]
         },
+        "DescribeEvents": Refused("AccessDenied", "not authorized to perform: cloudformation:DescribeEvents"),
         "DescribeEndpoint": endpoint("InService"),
         "ListInferenceComponents": {"InferenceComponents": []},
         "DescribeAlarms": {"MetricAlarms": [], "CompositeAlarms": []},

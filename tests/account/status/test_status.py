@@ -28,6 +28,22 @@ QUOTA = (
     "The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances, with current utilization"
     " of 0 Instances and a request delta of 2 Instances. Please use AWS Service Quotas to request an increase."
 )
+
+
+def operation(status: str, reason: str, *, at: float) -> dict[str, Any]:
+    """An event as DescribeEvents gives it."""
+    event = w.event(status, reason, of="AWS::SageMaker::Endpoint", at=at)
+    del event["StackName"]
+    return {**event, "EventType": "PROVISIONING_ERROR", "OperationId": "1"}
+
+
+def hook(status: str, reason: str, mode: str, *, at: float) -> dict[str, Any]:
+    """What a hook has said of the endpoint."""
+    made = operation("", "", at=at) | {"EventType": "HOOK_INVOCATION_ERROR", "HookStatus": status}
+    del made["ResourceStatus"]
+    return made | {"HookStatusReason": reason, "HookFailureMode": mode}
+
+
 DENIED = Refused("AccessDeniedException", "User is not authorized to perform: logs:DescribeLogStreams")
 SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
     # What AWS says, the exit status, what sums it up, and what else is printed.
@@ -95,6 +111,58 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
         1,
         "failed: the stack is UPDATE_ROLLBACK_COMPLETE",
         "stack churn: cause (certain): ",
+    ),
+    "is rolled back, and CloudFormation names why": (
+        {
+            "DescribeStacks": w.stack("UPDATE_ROLLBACK_COMPLETE"),
+            "DescribeStackEvents": Refused("AccessDenied", "not authorized"),
+            "DescribeEvents": {
+                "OperationEvents": [
+                    operation("UPDATE_FAILED", "Resource update cancelled", at=3),
+                    operation("UPDATE_FAILED", QUOTA, at=2),
+                    operation("CREATE_FAILED", "No space left on device", at=-9),
+                ]
+            },
+        },
+        1,
+        "failed: the stack is UPDATE_ROLLBACK_COMPLETE",
+        f"event     Endpoint    UPDATE_FAILED: {QUOTA}\n",
+    ),
+    "is stopped by a hook": (
+        {
+            "DescribeStacks": w.stack("ROLLBACK_COMPLETE"),
+            "DescribeEvents": {
+                "OperationEvents": [
+                    hook("HOOK_COMPLETE_FAILED", "tags are wanted", "WARN", at=1),
+                    hook("HOOK_COMPLETE_FAILED", "no public subnets", "FAIL", at=2),
+                ]
+            },
+        },
+        1,
+        "failed: the stack is ROLLBACK_COMPLETE",
+        "event     Endpoint    HOOK_COMPLETE_FAILED: no public subnets\n",
+    ),
+    "has a change set that was refused": (
+        {
+            "DescribeStacks": w.stack("REVIEW_IN_PROGRESS"),
+            "DescribeEndpoint": w.NO_ENDPOINT,
+            "DescribeEvents": {
+                "OperationEvents": [
+                    {
+                        "EventId": "1",
+                        "EventType": "VALIDATION_ERROR",
+                        "LogicalResourceId": "Endpoint",
+                        "Timestamp": w.later(1),
+                        "ValidationStatus": "FAILED",
+                        "ValidationFailureMode": "FAIL",
+                        "ValidationStatusReason": "churn exists already",
+                    }
+                ]
+            },
+        },
+        1,
+        "failed: nothing is deployed: nobody has executed the stack's change set",
+        "event  Endpoint  FAILED: churn exists already\n",
     ),
     "has no stack and no endpoint": (
         {"DescribeStacks": w.NO_STACK, "DescribeEndpoint": w.NO_ENDPOINT},

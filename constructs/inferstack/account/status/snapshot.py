@@ -1,8 +1,10 @@
 """What AWS says at one moment of a stack, its endpoint, components and alarms.
 
 The events of a stack are read from DescribeStackEvents, which every boto3 and most roles have, back to where
-the last operation began: that is the time from which logs count, too.
+the last operation began: that is the time from which logs count, too. What failed since then, DescribeEvents
+names at once, with what hooks and validations have refused, which no event of the stack has.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackEvents.html
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeEvents.html
 """
 
 import re
@@ -21,17 +23,21 @@ from inferstack.catalog.resource_types import (
     COMPOSITE_ALARM_TYPE,
     CONFIG_TYPE,
 )
+from inferstack.diagnosis.reading import failed_status, failure_reason
 from inferstack.endpoint.of_answers import Answer
 
-_RIGHTS = (
+RIGHTS = (
     "status needs cloudformation:DescribeStacks, cloudformation:ListStackResources, "
-    "cloudformation:DescribeStackEvents, sagemaker:DescribeEndpoint, sagemaker:ListInferenceComponents, "
+    "cloudformation:DescribeStackEvents, cloudformation:DescribeEvents, sagemaker:DescribeEndpoint, "
+    "sagemaker:ListInferenceComponents, "
     "sagemaker:DescribeInferenceComponent, cloudwatch:DescribeAlarms, logs:DescribeLogStreams and "
     "logs:FilterLogEvents"
 )
 _BEGINNINGS = frozenset(
     {"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "IMPORT_IN_PROGRESS", "DELETE_IN_PROGRESS"}
 )
+_MAY_HAVE_FAILED = re.compile("FAILED|ROLLBACK|REVIEW")
+"""In the status of a stack: a change set that was refused leaves one that nobody has executed."""
 _ARN = re.compile(r"^arn:(?:[^:]*:){4}[\w-]+[/:]")
 """What a physical id has before the name, for many types."""
 _MOST_NAMES = 100
@@ -46,6 +52,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Of the stack, with those that its last operation has deleted."""
     events: Sequence[Answer] = ()
     """Of the stack's last operation, the oldest first."""
+    named_failures: Sequence[Answer] = ()
+    """The events that CloudFormation itself names as failures; none where it cannot be asked for them."""
     endpoint: Answer | None = None
     components: Sequence[Answer] = ()
     alarms: tuple[str, ...] = ()
@@ -65,8 +73,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def failures(self) -> list[Answer]:
         """Events of what has failed, the oldest first, without what CloudFormation has then cancelled."""
-        failed = (it for it in self.events if str(it.get("ResourceStatus")).endswith("_FAILED"))
-        return [it for it in failed if "cancelled" not in str(it.get("ResourceStatusReason"))]
+        failed = (it for it in self.named_failures or self.events if failed_status(it))
+        return [it for it in failed if "cancelled" not in failure_reason(it)]
 
     @property
     def wanted_config(self) -> str | None:
@@ -105,7 +113,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             AccountError: when AWS does not say what is needed to judge.
         """
-        with explained(f"the status of {self.endpoint} is not known", rights=_RIGHTS):
+        with explained(f"the status of {self.endpoint} is not known", rights=RIGHTS):
             stack = self._stack()
             found = Snapshot(
                 stack=stack,
@@ -119,9 +127,14 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
         events = [] if stack is None else self._optional(unread, "the stack's events", self._events, stack)
         names = [*found.names_of(ALARM_TYPE), *found.names_of(COMPOSITE_ALARM_TYPE)]
         alarms = self._optional(unread, "alarms", self._alarms, names)
+        found = msgspec.structs.replace(found, events=events[::-1])
+        failed: list[Answer] = []
+        if stack is not None and _MAY_HAVE_FAILED.search(stack["StackStatus"]):
+            # Where they are not told, the events of the stack have to do.
+            failed = self._optional([], "what failed", self._failed, found.began)
         return msgspec.structs.replace(
             found,
-            events=events[::-1],
+            named_failures=sorted(failed, key=lambda it: it["Timestamp"]),
             endpoint=endpoint,
             components=components,
             alarms=tuple(alarms),
@@ -134,7 +147,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             AccountError: when AWS does not say it.
         """
-        with explained(f"the log {group} cannot be read", rights=_RIGHTS):
+        with explained(f"the log {group} cannot be read", rights=RIGHTS):
             return log_of(self._client("logs"), group, since)
 
     def _client(self, service: str) -> Any:
@@ -169,6 +182,17 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
             if is_of_stack and it.get("ResourceStatus") in _BEGINNINGS:
                 return
 
+    def _failed(self, since: datetime | None) -> Iterator[Answer]:
+        """What has failed since then, without what hooks and validations only warn of."""
+        client = self._client("cloudformation")
+        if not hasattr(client, "describe_events"):
+            return  # An older boto3.
+        request = {"StackName": self.stack, "Filters": {"FailedEvents": True}}
+        for it in pages(client, "describe_events", "OperationEvents", **request):
+            at, modes = it.get("Timestamp"), (it.get("HookFailureMode"), it.get("ValidationFailureMode"))
+            if at is not None and (since is None or at >= since) and "WARN" not in modes:
+                yield it
+
     def _alarms(self, names: Sequence[str]) -> Iterator[str]:
         for start in range(0, len(names), _MOST_NAMES):
             request = {
@@ -183,7 +207,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
     @staticmethod
     def _optional(unread: list[str], what: str, read: Any, about: Any) -> list[Any]:
         try:
-            with explained(f"{what} cannot be read", rights=_RIGHTS):
+            with explained(f"{what} cannot be read", rights=RIGHTS):
                 return [*read(about)]
         except AccountError as error:
             unread.append(str(error))
