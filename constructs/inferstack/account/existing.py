@@ -20,8 +20,8 @@ _MOST_IDS = 50
 """Of resources in one request to Application Auto Scaling."""
 _OF_AWS = "aws:"
 """How the keys of tags begin that AWS sets itself."""
-_NOT_FOUND = "Could not find"
-_NO_STACK = "does not exist"
+_ABSENT = {"ValidationException": "Could not find", "ValidationError": "does not exist"}
+"""How SageMaker and CloudFormation say that there is no such thing: by code and words."""
 
 
 def existing_endpoint(connection: Connection, region: str, name: str) -> EndpointAnswers:
@@ -108,18 +108,20 @@ class ExistingStack(msgspec.Struct, frozen=True):
     """The values of its parameters, as the deployment has found them."""
 
 
-def described_stack(client: Any, name: str) -> dict[str, Any] | None:
+def described_stack(client: Any, name: str) -> Answer | None:
     """CloudFormation's answer about a stack; None where there is none of this name."""
-    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+    answer = described(client.describe_stacks, StackName=name)
+    if answer is None:
+        return None
+    [found] = answer["Stacks"]
+    stack: Answer = found
+    return stack
 
-    try:
-        [stack] = client.describe_stacks(StackName=name)["Stacks"]
-    except ClientError as error:
-        if error_code(error) == "ValidationError" and _NO_STACK in str(error):
-            return None
-        raise
-    found: dict[str, Any] = stack
-    return found
+
+def stack_with(client: Any, arn: str) -> str | None:
+    """The name of the stack that a resource belongs to; None where it belongs to none."""
+    answer = described(client.describe_stack_resources, PhysicalResourceId=arn)
+    return None if answer is None else next((it["StackName"] for it in answer["StackResources"]), None)
 
 
 def existing_stack(connection: Connection, region: str, name: str) -> ExistingStack | None:
@@ -180,13 +182,14 @@ def _models(client: Any, names: Iterable[str]) -> Iterator[Answer]:
 
 
 def described(operation: Callable[..., Answer], **request: str) -> Answer | None:
-    """What SageMaker says of something; None where there is no such thing."""
+    """What AWS says of something; None where there is no such thing."""
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
     try:
         return operation(**request)
     except ClientError as error:
-        if error_code(error) != "ValidationException" or _NOT_FOUND not in str(error):
+        said = _ABSENT.get(error_code(error) or "")
+        if said is None or said not in str(error):
             raise
         return None
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from inferstack.account.connection import AccountError, Connection, error_code, explained
+from inferstack.account.connection import AccountError, Connection, explained
+from inferstack.account.existing import stack_with
 from inferstack.endpoint.deployed import Properties
 
 _RIGHTS = (
@@ -52,16 +53,8 @@ class Stacks:
         Raises:
             AccountError: when AWS cannot be asked.
         """
-        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
-
         with explained(f"the stack of {arn} cannot be found", rights=_RIGHTS):
-            try:
-                found = self._client.describe_stack_resources(PhysicalResourceId=arn)["StackResources"]
-            except ClientError as error:
-                if error_code(error) == "ValidationError" and "does not exist" in str(error):
-                    return None
-                raise
-        return found[0]["StackName"] if found else None
+            return stack_with(self._client, arn)
 
     def prepare(
         self, stack: str, template: Mapping[str, Any], imported: Sequence[Mapping[str, Any]] = ()

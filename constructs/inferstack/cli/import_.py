@@ -15,10 +15,9 @@ from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.of_answers import EndpointAnswers
 from inferstack.problems import dotted, printable
-from inferstack.resolve.draft import Data
 from inferstack.resolve.imported import Imported, spec_of, template
 from inferstack.resolve.template import template_of
-from inferstack.source.written import entry_lines
+from inferstack.source.written import document_text
 from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.updates.drift import compared
 from inferstack.updates.import_plan import UnfitForImportError, import_plan
@@ -70,7 +69,7 @@ def _write(options: argparse.Namespace) -> int:
     connection, _, answers = _existing(options.region, options.name)
     imported = spec_of(answers, connection.pseudo_parameters)
     remarks = [printable(it) for it in _remarks(imported)]
-    text = _text(imported.data, [f"Imported from the endpoint {options.name}.", *remarks])
+    text = document_text(imported.data, [f"Imported from the endpoint {options.name}.", *remarks])
     if str(options.spec) == _STDOUT:
         sys.stdout.write(text)
     else:
@@ -91,13 +90,6 @@ def _remarks(imported: Imported) -> Iterator[str]:
         for it in imported.comparison.drift:
             where = ".".join(map(str, (it.logical_id or it.type, *it.path)))
             yield f"differs: {where} becomes {it.wanted}, and is {it.found}"
-
-
-def _text(data: Data, comments: list[str]) -> str:
-    lines = [f"# {it}" for it in comments]
-    for key, value in data.items():
-        lines += entry_lines(key, value)
-    return "\n".join(lines) + "\n"
 
 
 # ---------------------------------------------------------------- the stack

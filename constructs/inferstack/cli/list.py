@@ -1,27 +1,31 @@
-"""``inferstack list``: a table of the stacks that specs make."""
+"""``inferstack list``: a table of the stacks that specs make, or of the endpoints that are deployed."""
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 
+from inferstack.account.connection import AccountError, connect
+from inferstack.account.inventory import Found, inventory
 from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
-from inferstack.cli.report import text
-from inferstack.cli.terminal import painted, table, tell
+from inferstack.cli.report import counted, text
+from inferstack.cli.terminal import Refusal, painted, table, tell
 from inferstack.endpoint.counts import Counts
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
-from inferstack.problems import Problem, Severity, SpecError, in_file_order
+from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
 from inferstack.resolve.template import template_of
 
 _HEADER = ("STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS")
+_DEPLOYED_HEADER = ("ENDPOINT", "STATUS", "SPEC", "STAGE", "STACK", "CREATED", "REGION")
+Made = TypeVar("Made")
 
 
 class StackRow(msgspec.Struct, frozen=True):
@@ -49,33 +53,68 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_paths(command)
     command.add_argument("--stage", help="list only this stage; without it, all that can be deployed")
     add_region(command)
-    command.add_argument("--format", choices=_WRITERS, default="text", help="default: text")
+    deployed = "list the endpoints in the account instead, with the spec and stage of each"
+    command.add_argument("--deployed", action="store_true", help=deployed)
+    command.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    command.set_defaults(wrong_usage=command.error)
 
 
 def run(options: argparse.Namespace) -> int:
     """List the stacks that specs make: kind, number of resources and alarms, and how many instances run:
-    minimum, initial, maximum. Specs with errors are reported instead.
+    minimum, initial, maximum. Specs with errors are reported instead. With --deployed, list the endpoints in
+    the account, those that no spec has, and specs without an endpoint. Nothing is changed in AWS.
     """
+    if options.deployed:
+        return _list_deployed(options)
+    rows, problems = _of_files(options, _row)
+    _show(options, _HEADER, rows, (it.cells for it in rows))
+    return _reported(problems)
+
+
+def _list_deployed(options: argparse.Namespace) -> int:
+    if options.stage is not None:
+        options.wrong_usage("--deployed says the stage of each endpoint; leave out --stage")
+    specs, problems = _of_files(options, lambda it: it)
+    # The endpoint of a spec with errors would pass for one that no spec has.
+    if problems:
+        return _reported(problems)
+    try:
+        found = inventory(connect(options.region), specs, options.region)
+    except AccountError as error:
+        raise Refusal(printable(str(error))) from None
+    _show(options, _DEPLOYED_HEADER, found.found, map(_cells, found.found))
+    for it in found.elsewhere:
+        stage = "" if it.stage is None else f" ({it.stage})"
+        tell(printable(f"{it.document.file}{stage}: not looked for: it is for the account {it.spec.account}"))
+    there = {(it.region, it.endpoint) for it in found.found if it.status is not None}
+    claimed = {(it.region, it.endpoint) for it in found.found if it.spec is not None}
+    missing = counted(sum(it.status is None for it in found.found), "spec")
+    counts = f"{counted(len(there), 'endpoint')}, {len(there - claimed)} of them without a spec"
+    tell(f"account {found.account}: {counts}; {missing} without an endpoint")
+    return 0
+
+
+def _of_files(
+    options: argparse.Namespace, made: Callable[[LoadedSpec], Made]
+) -> tuple[list[Made], list[Problem]]:
+    """What is made of each spec without errors, and the errors of all others."""
     files, problems = files_of(options.paths)
-    rows: list[StackRow] = []
+    found: list[Made] = []
     for file in files:
-        stacks, wrong = _of_file(file, options.stage, options.region)
-        rows += stacks
-        problems += wrong
-    # Flushed at once, so that what is wrong comes last where both streams end up in one place.
-    print(_WRITERS[options.format](rows), end="", flush=True)
+        try:
+            specs, wrong = check_document(read_spec(file), stage=options.stage, region=options.region)
+            found += [made(one) for one in specs]
+        except SpecError as error:
+            problems += error.problems
+            continue
+        problems += [it for it in wrong if it.severity is Severity.ERROR]
+    return found, problems
+
+
+def _reported(problems: list[Problem]) -> int:
     if problems:
         tell(text(in_file_order(problems), sys.stderr).rstrip("\n"))
     return int(bool(problems))
-
-
-def _of_file(file: Path, stage: str | None, region: str | None) -> tuple[list[StackRow], list[Problem]]:
-    try:
-        specs, problems = check_document(read_spec(file), stage=stage, region=region)
-        rows = [_row(one) for one in specs]
-    except SpecError as error:
-        return [], list(error.problems)
-    return rows, [it for it in problems if it.severity is Severity.ERROR]
 
 
 def _row(loaded: LoadedSpec) -> StackRow:
@@ -95,15 +134,24 @@ def _row(loaded: LoadedSpec) -> StackRow:
     )
 
 
-def _text(rows: Sequence[StackRow]) -> str:
-    if not rows:
-        return ""
-    header, *others = table([_HEADER, *(row.cells for row in rows)])
-    return "".join(f"{line}\n" for line in (painted(header, "bold", sys.stdout), *others))
+def _cells(it: Found) -> tuple[str, ...]:
+    created = None if it.created is None else f"{it.created:%Y-%m-%d}"
+    status = "not deployed" if it.status is None else it.status
+    return it.endpoint, status, *(one or "-" for one in (it.spec, it.stage, it.stack, created)), it.region
 
 
-def _json(rows: Sequence[StackRow]) -> str:
-    return json.dumps(msgspec.to_builtins(rows), indent=1) + "\n"
-
-
-_WRITERS = {"text": _text, "json": _json}
+def _show(
+    options: argparse.Namespace,
+    header: tuple[str, ...],
+    rows: Sequence[StackRow | Found],
+    cells: Iterable[tuple[str, ...]],
+) -> None:
+    if options.format == "json":
+        said = [json.dumps(msgspec.to_builtins(rows), indent=1)]
+    elif rows:
+        first, *others = table([header, *cells])
+        said = [painted(first, "bold", sys.stdout), *others]
+    else:
+        said = []
+    # Flushed at once, so that what is wrong comes last where both streams end up in one place.
+    print("".join(f"{line}\n" for line in said), end="", flush=True)

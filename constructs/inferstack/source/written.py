@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from inferstack.source.scalars import plain_scalar
@@ -13,6 +13,14 @@ _LONGEST_FLOW = 80
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*(?::[A-Za-z0-9_./-]+)*")
 # To readers of YAML 1.1 these are not text.
 _OLD_WORDS = re.compile("(?i:y|n|yes|no|on|off)")
+
+
+def document_text(data: Mapping[str, Any], comments: Iterable[str] = ()) -> str:
+    """A document in block style, after lines of comments."""
+    lines = [f"# {it}" for it in comments]
+    for key, value in data.items():
+        lines += entry_lines(key, value)
+    return "\n".join(lines) + "\n"
 
 
 def in_flow(value: Any) -> str:
