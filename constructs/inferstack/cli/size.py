@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +12,10 @@ from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.pictures import add_picture, draw
-from inferstack.cli.report import counted
+from inferstack.cli.size_components import run_components
+from inferstack.cli.size_costs import COSTS, cost_cells, cost_fields, count_cell, over_traffic, reservations
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.cost import HOURS_A_MONTH, Prices, amount_text
+from inferstack.endpoint.cost import Prices
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import is_async, region_of, variant_scalings
 from inferstack.format.kinds import ModelSpec
@@ -33,12 +34,8 @@ from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
-from inferstack.sizing.traffic import Traffic
 
-_HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
-_HOURS_A_DAY = 24
-# Quotients would have 28 digits.
-_QUOTIENT = Context(prec=12)
+_HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *COSTS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
+    if hosts_components(loaded.spec):
+        return run_components(loaded, _measurements(loaded, options), options)
     objective, measurements = _objective(loaded), _measurements(loaded, options)
     traffic = _minutes(loaded)
     sized = _sized(loaded, traffic, options)
@@ -102,8 +101,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _minutes(loaded: LoadedSpec) -> Sequence[Decimal]:
     """The requests of each minute, if the instances that a size writes follow them."""
-    follow = not hosts_components(loaded.spec) and not is_async(loaded.spec)
-    return loaded.traffic.totals if loaded.traffic is not None and follow else ()
+    return () if loaded.traffic is None or is_async(loaded.spec) else loaded.traffic.totals
 
 
 def _measurements(loaded: LoadedSpec, options: argparse.Namespace) -> list[Measurement]:
@@ -178,9 +176,9 @@ def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
     if chosen is not None:
         which = "the first" if chosen is fitting[0] else _name(chosen)
         if demand.traffic and loaded.traffic is not None:
-            yield from ("", *_over_traffic(which, chosen, loaded.traffic))
+            yield from ("", *over_traffic(which, chosen, loaded.traffic))
         yield from ("", f"in the spec, for {which}:", *_as_yaml(loaded.spec, chosen))
-    yield from _reservations(loaded)
+    yield from reservations(loaded)
     if prices.source:
         yield f"prices in {prices.currency}: {prices.source}"
     others = [it for it in ranked if it.objections]
@@ -208,35 +206,6 @@ def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
         yield f"{first}{f' and {len(others)} more' if others else ''}: {doubt}"
 
 
-def _reservations(loaded: LoadedSpec) -> Iterator[str]:
-    """What of the objective is not as it might seem."""
-    objective = _objective(loaded)
-    if objective.safety_factor is None:
-        yield "no `safety_factor`: planned with all that was measured; AWS starts with 0.5"
-    if loaded.traffic is not None and loaded.traffic.hidden is not None:
-        yield loaded.traffic.hidden
-    elif objective.lowest_requests_per_minute is not None:
-        yield "no file of `traffic`: the cost is that of the busiest minute"
-
-
-def _over_traffic(which: str, size: Size, traffic: Traffic) -> Iterator[str]:
-    """What a size costs on average and at its peak, and when it is too small."""
-    period = f"{counted(traffic.minutes, 'minute')} from {traffic.shown(0)}"
-    yield f"over the traffic, {period}, for {which}:"
-    costs = (("on average", size.average, size.per_hour), ("at the peak", size.count, size.peak_per_hour))
-    money = [(name, f"{count:.4g}", *_money(cost)) for name, count, cost in costs]
-    yield from table([("", "INSTANCES", "PER HOUR", "PER DAY", "PER MONTH"), *money])
-    if size.minutes_short:
-        short = f"in {counted(size.minutes_short, 'minute')}, fewer instances run than the requests need"
-        yield f"{short}: scaling adds them with a delay"
-
-
-def _money(per_hour: Decimal | None) -> tuple[str, ...]:
-    if per_hour is None:
-        return "-", "-", "-"
-    return tuple(amount_text(per_hour * hours) for hours in (1, _HOURS_A_DAY, HOURS_A_MONTH))
-
-
 def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
     """What --write would write."""
     instance_type = size.measurement.instance_type
@@ -250,14 +219,8 @@ def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
 
 
 def _cells(size: Size) -> tuple[str, ...]:
-    measured = size.measurement
-    money: tuple[str, ...] = ("-", "-", "-")
-    if size.per_hour is not None and size.per_month is not None and size.per_million is not None:
-        # What an hour costs with a whole number of instances has no more digits than the price.
-        hour = _plain(size.per_hour) if size.average == size.count else amount_text(size.per_hour)
-        money = (hour, *map(amount_text, (size.per_month, size.per_million)))
-    count = str(size.count) if size.average == size.count else f"{size.min_capacity}-{size.count}"
-    return count, measured.instance_type, size.title, str(size.target_value), *money
+    count, type_ = count_cell(size), size.measurement.instance_type
+    return count, type_, size.title, str(size.target_value), *cost_cells(size)
 
 
 def _name(size: Size) -> str:
@@ -270,35 +233,14 @@ def _names(size: Size) -> tuple[str, ...]:
     return (*both, *(f"{size.measurement.instance_type} {it}" for it in both))
 
 
-def _plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
-
-
 # ---------------------------------------------------------------- for programs
 
 
 def _fields(size: Size) -> dict[str, Any]:
-    per_million = None if size.per_million is None else _QUOTIENT.plus(size.per_million)
-    average, month = (None if it is None else _QUOTIENT.plus(it) for it in (size.per_hour, size.per_month))
-    money = {
-        "per_hour": average,
-        "per_month": month,
-        "per_million": per_million,
-        "peak_per_hour": size.peak_per_hour,
-    }
-    counts = {
-        "count": size.count,
-        "average_count": _plain(_QUOTIENT.plus(size.average)),
-        "minutes_short": size.minutes_short,
-        "min_capacity": size.min_capacity,
-        "target_value": size.target_value,
-    }
     return {
         "configuration": size.measurement.configuration,
         "users": size.measurement.users,
         "instance_type": size.measurement.instance_type,
-        **(counts if size.is_counted else dict.fromkeys(counts)),
-        **{name: None if it is None else _plain(it) for name, it in money.items()},
-        "objections": list(size.objections),
-        "doubts": list(size.doubts),
+        "target_value": size.target_value if size.is_counted else None,
+        **cost_fields(size),
     }

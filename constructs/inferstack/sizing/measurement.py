@@ -19,7 +19,7 @@ Percentiles = Mapping[Decimal, Decimal]
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """What one instance did in a load test."""
+    """What one instance did in a load test, or one copy of a component."""
 
     configuration: str
     instance_type: str
@@ -35,6 +35,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """How many users sent requests to it at the same time, each waiting for an answer before the next."""
     ended_badly: tuple[str, ...] = ()
     """Why the run says nothing about the instance, by the load test's own words."""
+    component: str | None = None
+    """The inference component of which one copy was measured; None if the file does not say it."""
 
     @property
     def usual_latency(self) -> Decimal | None:
