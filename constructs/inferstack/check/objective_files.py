@@ -45,8 +45,9 @@ class WithTraffic(NamedTuple):
     traffic: "Traffic | None" = None
 
 
-def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
-    """The spec as if it had written the busiest and the quietest minute of the file that it names.
+def with_traffic(spec: ModelSpec, document: Document, period: int | None = None) -> WithTraffic:
+    """The spec as if it had written the busiest and the quietest minute of the file that it names, whose
+    numbers are for a ``period`` of so many seconds, if it does not say it.
 
     One that writes them as well stays as it is, for a rule to say.
     """
@@ -59,7 +60,8 @@ def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
     from inferstack.sizing.traffic import read_traffic  # noqa: PLC0415 - most specs name no file
 
     try:
-        traffic = read_traffic(file_beside(objective.traffic, document, _TRAFFIC, UNREADABLE_TRAFFIC))
+        file = file_beside(objective.traffic, document, _TRAFFIC, UNREADABLE_TRAFFIC)
+        traffic = read_traffic(file, period)
     except SpecError as error:
         return WithTraffic(spec, error.problems)
     if traffic.peak < 1:

@@ -48,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     measured_on = "the instance type that was measured, if the file names none"
     parser.add_argument("--instance-type", type=_instance_type, metavar="TYPE", help=measured_on)
+    period = "of the objective's `traffic`, if it is an answer of CloudWatch that does not say it, in seconds"
+    parser.add_argument("--period", type=whole_number, metavar="SECONDS", help=period)
     together = "how many instances were measured together (1)"
     parser.add_argument("--instances", type=whole_number, default=1, metavar="N", help=together)
     parser.add_argument("--variant", metavar="NAME", help="the variant to size, if there are several")
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
-    loaded = load_spec(options.spec, stage=options.stage, region=options.region)
+    loaded = load_spec(options.spec, stage=options.stage, region=options.region, period=options.period)
     if hosts_components(loaded.spec):
         return run_components(loaded, _measurements(loaded, options), options)
     objective, measurements = _objective(loaded), _measurements(loaded, options)

@@ -20,7 +20,9 @@ from inferstack.sizing.traffic_points import MINUTE, Points
 # The year 5138; a larger number is not in seconds.
 _LAST = 100_000_000_000
 
-_FIX_OF_PERIOD = "write the `Period` of the request into the file as well, or give it with `share --period`"
+_FIX_OF_PERIOD = (
+    "write the `Period` of the request into the file as well, or give it with `--period` of `size` or `share`"
+)
 
 
 class _Sample(NamedTuple):

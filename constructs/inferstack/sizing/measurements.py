@@ -181,7 +181,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
     before = len(reader.problems)
     parts = ("configuration",) if "configuration" in row else _SUITES_CONFIGURATION
     configuration = ", ".join(row[part] for part in parts if row.get(part))
-    for name, text in (*row.items(), ("configuration", configuration)):
+    for name, text in {**row, "configuration": configuration}.items():
         if name in _TEXTS and not text:
             reader.fault(line, f"`{name}` is empty", "write the name of what was measured")
     if row["instance_type"] and not row["instance_type"].startswith("ml."):
