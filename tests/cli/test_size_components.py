@@ -67,6 +67,13 @@ def rows(capsys: pytest.CaptureFixture[str], *more: str) -> list[dict[str, Any]]
     return found
 
 
+def changed(text: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
 def test_it_shows_copies_and_the_fleet_that_holds_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(SIZE) == 0
     header, first, blank, *rest = capsys.readouterr().out.splitlines()
@@ -193,11 +200,8 @@ ADAPTER = """\
 def test_what_cannot_be_sized_says_why(
     spec: dict[str, str], load: dict[str, str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {"chat.yaml": (SPEC, spec), "load.csv": (LOAD, load)}
-    for file, (text, changes) in files.items():
-        for old, new in changes.items():
-            text = text.replace(old, new)
-        Path(file).write_text(text)
+    Path("chat.yaml").write_text(changed(SPEC, spec))
+    Path("load.csv").write_text(changed(LOAD, load))
     named = ["--variant", "two"] if "variant" in said else []
     assert main([*SIZE, *named]) == 1
     assert said in capsys.readouterr().err
@@ -217,10 +221,7 @@ def test_what_cannot_be_sized_says_why(
 def test_a_type_that_does_not_do_is_shown_with_the_reason(
     load: dict[str, str], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = LOAD
-    for old, new in load.items():
-        text = text.replace(old, new)
-    Path("load.csv").write_text(text)
+    Path("load.csv").write_text(changed(LOAD, load))
     objections = [it for row in rows(capsys) for it in row["objections"]]
     assert any(it.startswith(why) for it in objections)
 
