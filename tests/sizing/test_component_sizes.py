@@ -235,6 +235,15 @@ def test_the_fleet_that_costs_least_on_average_comes_first():
     assert (small.count, large.count) == (23, 12)
 
 
+def test_what_an_instance_costs_does_not_choose_the_configuration_of_a_copy():
+    slow, fast = (
+        measured("a", 100, price_per_hour=Decimal(7)),
+        replace(measured("a", 200), configuration="fast"),
+    )
+    (fleet,) = sized(SPEC, [slow, fast, measured("b", 100)], a=[200], b=[100])
+    assert (fleet.components[0].size.title, fleet.copies["a"], fleet.per_hour) == ("fast", (1, 1, 1), 7)
+
+
 @pytest.mark.parametrize(
     ("variant", "written"),
     [

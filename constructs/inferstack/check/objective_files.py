@@ -195,8 +195,8 @@ def _average_of_components(spec: ModelSpec, variant: Variant, traffic: "Traffic"
 
     try:
         host = host_of(spec, variant, Simulation(traffic.period))
-        names = [] if host is None else [it.name for it in host.models]
-        if host is None or host.left_out or not traffic.requests.keys() >= {*names}:
+        names = [it.name for it in host.models]
+        if not names or host.left_out or not traffic.requests.keys() >= {*names}:
             return None
         requests = requests_by_base(traffic, names, host.adapters)
         instances = on_fleet(requests, host.models, host.fleet).placed.instances

@@ -1,7 +1,6 @@
 """``inferstack size``: how many instances of which type meet a spec's objective, from measurements."""
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +12,15 @@ from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.size_components import run_components
-from inferstack.cli.size_costs import COSTS, cost_cells, cost_fields, count_cell, over_traffic, reservations
+from inferstack.cli.size_costs import (
+    COSTS,
+    cost_cells,
+    cost_fields,
+    count_cell,
+    over_traffic,
+    reservations,
+    show,
+)
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.facts.kinds import hosts_components
@@ -32,7 +39,7 @@ from inferstack.sizing.into_spec import (
 )
 from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.measurements import read_measurements
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
+from inferstack.sizing.prices import PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *COSTS)
@@ -83,14 +90,8 @@ def run(options: argparse.Namespace) -> int:
     prices = prices_for(region_of(loaded.spec), options.prices)
     ranked = sizes(measurements, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
-    if options.format == "json":
-        print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
-    else:
-        shown = _Shown(loaded, demand, prices, None if options.write else chosen)
-        lines = _lines(ranked, shown)
-        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
-    if all(it.price is None for it in ranked):
-        tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
+    shown = _Shown(loaded, demand, prices, None if options.write else chosen)
+    show(ranked, map(_fields, ranked), _lines(ranked, shown), options.format)
     if options.picture is not None:
         draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
     if options.write and chosen is None:

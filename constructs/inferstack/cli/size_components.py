@@ -1,7 +1,6 @@
 """``inferstack size`` for inference components: copies of each, and the fleet that holds them all."""
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from inferstack.cli.size_costs import (
     count_cell,
     over_traffic,
     reservations,
+    show,
     span,
 )
 from inferstack.cli.terminal import Refusal, table, tell
@@ -25,7 +25,8 @@ from inferstack.problems.words import choose
 from inferstack.sizing.component_sizes import CannotSizeError, SizedFleet, fleet_question, fleets
 from inferstack.sizing.into_spec import NotWritableError
 from inferstack.sizing.measurement import Measurement
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, prices_for
+from inferstack.sizing.prices import prices_for
+from inferstack.sizing.sizes import best
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "COPIES", *COSTS)
 _OF_COMPONENTS = ("COMPONENT", "CONFIGURATION", "COPIES", "TARGET")
@@ -43,18 +44,14 @@ def run_components(
         ranked = fleets(fleet_question(loaded.spec, options.variant, measurements, loaded.traffic), prices)
     except (CannotSizeError, NotWritableError) as error:
         raise Refusal(printable(f"{options.spec}: {error}")) from None
-    fitting = [it for it in ranked if not it.objections]
-    chosen = next((it for it in fitting if options.choose in (None, it.instance_type)), None)
     types = [it.instance_type for it in ranked]
     if options.choose is not None and options.choose not in types:
-        raise Refusal(f"nothing was measured on `{options.choose}`; {choose(options.choose, types)}")
-    if options.format == "json":
-        print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
-    else:
-        lines = _lines(loaded, ranked, None if options.write else chosen, prices)
-        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
-    if all(it.price is None for it in ranked):
-        tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
+        raise Refusal(
+            printable(f"nothing was measured on `{options.choose}`; {choose(options.choose, types)}")
+        )
+    chosen = best([it for it in ranked if options.choose in (None, it.instance_type)])
+    lines = _lines(loaded, ranked, None if options.write else chosen, prices)
+    show(ranked, map(_fields, ranked), lines, options.format)
     for line in () if chosen is None else (*chosen.left_out, *(chosen.changes.left if options.write else ())):
         tell(printable(f"{options.spec}: {line}"))
     if options.write and chosen is None:

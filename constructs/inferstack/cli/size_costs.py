@@ -1,14 +1,17 @@
 """Counted instances and their cost, as ``inferstack size`` shows them to people and to programs."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from typing import Any
 
 from inferstack.check.load import LoadedSpec
 from inferstack.cli.report import counted
-from inferstack.cli.terminal import table
+from inferstack.cli.terminal import table, tell
 from inferstack.endpoint.cost import HOURS_A_MONTH, amount_text
 from inferstack.facts.walk import objectives
+from inferstack.problems import printable
+from inferstack.sizing.prices import HOW_TO_GET_PRICES
 from inferstack.sizing.sizes import CountedInstances
 from inferstack.sizing.traffic import Traffic
 
@@ -16,6 +19,18 @@ COSTS = ("PER HOUR", "PER MONTH", "PER MILLION")
 _HOURS_A_DAY = 24
 # Quotients would have 28 digits.
 _QUOTIENT = Context(prec=12)
+
+
+def show(
+    ranked: Sequence[CountedInstances], fields: Iterable[object], lines: Iterable[str], form: str
+) -> None:
+    """Prints them as JSON or as text, and says how to get prices if there are none."""
+    if form == "json":
+        print(json.dumps([*fields], indent=1), flush=True)
+    else:
+        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
+    if all(it.price is None for it in ranked):
+        tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
 
 
 def count_cell(it: CountedInstances) -> str:

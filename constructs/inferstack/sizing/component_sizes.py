@@ -42,7 +42,6 @@ from inferstack.sizing.sizes import (
     Size,
     cost_of_a_million,
     demand_of,
-    exact,
     over_budget,
     sizes,
 )
@@ -106,8 +105,15 @@ class FleetQuestion(msgspec.Struct, frozen=True, kw_only=True):
     requests: Mapping[str, tuple[Decimal, ...]]
     """The requests of each component minute by minute, with those of its adapters; empty without traffic."""
 
-    spare_instances: int = 0
-    budget_per_hour: Decimal | None = None
+    @property
+    def spare_instances(self) -> int:
+        """Instances beyond those that the copies need."""
+        return 0 if self.spec.objective is None else self.spec.objective.spare_instances
+
+    @property
+    def budget_per_hour(self) -> Decimal | None:
+        """What all instances may cost in an hour, which each demand says."""
+        return self.components[0].demand.budget_per_hour
 
 
 def fleet_question(
@@ -124,6 +130,8 @@ def fleet_question(
     require_writable(variant)
     here, adapters = components_on(spec, variant), bases_of_adapters(spec)
     bases = [it for _, it, component in components(spec) if component.base_name is None]
+    if not here:
+        raise CannotSizeError(f"no component runs on `{variant.variant_name}`")
     for row in measurements:
         if row.component not in bases and (row.component is not None or len(bases) > 1):
             raise CannotSizeError(_not_a_component(row, bases, adapters))
@@ -138,7 +146,7 @@ def fleet_question(
         if problems:
             raise SpecError(problems)
         requests = requests_by_base(traffic, names, adapters)
-    asked, whole = list[AskedComponent](), spec.objective
+    asked = []
     for at, of, component in here:
         rows = tuple(it for it in measurements if it.component in (of, None))
         if not rows:
@@ -154,10 +162,6 @@ def fleet_question(
         components=tuple(asked),
         traffic=traffic,
         requests=requests,
-        spare_instances=0 if whole is None else whole.spare_instances,
-        budget_per_hour=None
-        if whole is None or whole.budget_per_hour is None
-        else exact(whole.budget_per_hour),
     )
 
 
@@ -176,7 +180,7 @@ def _objective(
     spec: ModelSpec, name: str, component: InferenceComponent, requests: Sequence[Decimal]
 ) -> Objective:
     """What a component is for: what it says itself, and for the rest, what the endpoint is for."""
-    whole = replace(spec.objective or Objective(), spare_instances=0, budget_per_hour=None)
+    whole = replace(spec.objective or Objective(), spare_instances=0)
     if sum(it.base_name is None for _, _, it in components(spec)) > 1:
         whole = replace(whole, **dict.fromkeys(_OF_ALL))
     if requests:
@@ -317,10 +321,7 @@ def _host(spec: ModelSpec, question: FleetQuestion, found: Sequence[SizedCompone
         for it in found
         if (row := it.size.measurement).users is not None
     }
-    host = host_of(spec, dict(variants(spec))[question.path], Simulation(period, seconds_of=seconds))
-    if host is None:
-        raise CannotSizeError(f"no component runs on `{question.variant.variant_name}`")
-    return host
+    return host_of(spec, dict(variants(spec))[question.path], Simulation(period, seconds_of=seconds))
 
 
 def _numbers_of_copies(question: FleetQuestion, spec: ModelSpec) -> dict[str, tuple[int, int, int]]:

@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -194,6 +195,9 @@ class CountedInstances(msgspec.Struct, frozen=True, kw_only=True):
     def per_month(self) -> Decimal | None:
         """Cost of 730 hours, on average over the traffic."""
         return None if self.per_hour is None else self.per_hour * HOURS_A_MONTH
+
+
+Counted = TypeVar("Counted", bound=CountedInstances)
 
 
 class Size(CountedInstances, frozen=True, kw_only=True):
@@ -427,6 +431,6 @@ def _rank(size: Size) -> tuple[bool, bool, Decimal, Decimal, Decimal, str, str]:
     )
 
 
-def best(ranked: Sequence[Size]) -> Size | None:
+def best(ranked: Sequence[Counted]) -> Counted | None:
     """The first that meets the demand, if any does."""
     return next((it for it in ranked if not it.objections), None)

@@ -63,8 +63,9 @@ def hosts_of(spec: ModelSpec, simulation: Simulation) -> Iterator[SharedFleet]:
     Raises:
         CannotPackError: when an instance type is not known, or a copy does not fit.
     """
-    hosts = (host_of(spec, variant, simulation) for _, variant in variants(spec))
-    return (it for it in hosts if it is not None)
+    for _, variant in variants(spec):
+        if components_on(spec, variant):
+            yield host_of(spec, variant, simulation)
 
 
 def components_on(spec: ModelSpec, variant: Variant) -> Sequence[tuple[SpecPath, str, InferenceComponent]]:
@@ -76,22 +77,19 @@ def components_on(spec: ModelSpec, variant: Variant) -> Sequence[tuple[SpecPath,
     ]
 
 
-def host_of(spec: ModelSpec, variant: Variant, simulation: Simulation) -> SharedFleet | None:
-    """The fleet of a variant; None without any component on it.
+def host_of(spec: ModelSpec, variant: Variant, simulation: Simulation) -> SharedFleet:
+    """The fleet of a variant with the components on it.
 
     Raises:
         CannotPackError: as :func:`hosts_of`.
     """
-    here = components_on(spec, variant)
-    if not here:
-        return None
     types = instance_types(variant)
     fleet, left_out = _fleet(spec, variant, room_of(types[0]))
     if len(types) > 1:
         left_out.append(f"{variant.variant_name}: only the first instance pool is simulated, {types[0]}")
     scaled = {it.name: it for it in scaled_parts(spec) if it.dimension == COPY_COUNT}
     models = []
-    for _, name, component in here:
+    for _, name, component in components_on(spec, variant):
         scaling, more = _scaling(spec, scaled.get(name), component, simulation)
         left_out += more
         models.append(ScaledModel(component_of(name, component, types[0], fleet.room), scaling))
