@@ -219,6 +219,9 @@ def _rank(fleet: SizedFleet) -> tuple[bool, bool, Decimal, Decimal, str]:
 
 def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> SizedFleet:
     found, objections = list[SizedComponent](), list[str]()
+    rows = (row for it in question.components for row in it.measured if row.instance_type == instance_type)
+    own = (row.price_per_hour for row in rows)
+    price = next((it for it in own if it is not None), prices.of(instance_type))
     for asked in question.components:
         try:
             found.append(_copies(asked, instance_type))
@@ -228,7 +231,7 @@ def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> Sized
         objections += (f"`{it.asked.name}`, {it.size.title}: {why}" for why in it.size.objections)
     if not objections:
         try:
-            return _counted(question, instance_type, tuple(found), prices)
+            return _counted(question, instance_type, tuple(found), price)
         except TooManyError as error:
             objections.append(str(error))
     return SizedFleet(
@@ -238,7 +241,7 @@ def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> Sized
         is_counted=False,
         count=0,
         average=Decimal(0),
-        price=None,
+        price=price,
         per_million=None,
         objections=tuple(objections),
     )
@@ -260,7 +263,7 @@ def _copies(asked: AskedComponent, instance_type: str) -> SizedComponent:
 
 
 def _counted(
-    question: FleetQuestion, instance_type: str, found: Sequence[SizedComponent], prices: Prices
+    question: FleetQuestion, instance_type: str, found: Sequence[SizedComponent], price: Decimal | None
 ) -> SizedFleet:
     """The instances that hold these copies.
 
@@ -286,9 +289,6 @@ def _counted(
         low = start = high
     held = (high,) if run is None or is_fixed else run.placed.instances
     average = Decimal(sum(held)) / len(held)
-    rows = (row for it in question.components for row in it.measured if row.instance_type == instance_type)
-    own = (row.price_per_hour for row in rows)
-    price = next((it for it in own if it is not None), prices.of(instance_type))
     per_hour = None if price is None else average * price
     usual = sum((it.asked.demand.of(it.size.measurement).usual for it in found), Decimal(0))
     of_fleet = _changes_of_fleet(question, low, start, high)
