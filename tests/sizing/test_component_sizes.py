@@ -179,7 +179,7 @@ ROWS = [measured(name, 100, type_, p95) for name in TWO for type_, p95 in ((G5, 
 HOURS = st.lists(st.tuples(*[st.integers(1, 900), st.integers(0, 900)] * 2), min_size=1, max_size=4)
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(HOURS)
 def test_more_traffic_never_costs_less(hours):
     less = {"a": [it[0] for it in hours for _ in range(60)], "b": [it[2] for it in hours for _ in range(60)]}
@@ -194,7 +194,7 @@ def test_more_traffic_never_costs_less(hours):
     assert all(cost[type_] <= cost_of_more[type_] for type_ in cost)
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(1, 500), st.integers(1, 500))
 def test_a_tighter_limit_never_admits_more(one, other):
     def admitted(limit):
