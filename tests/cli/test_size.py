@@ -310,11 +310,6 @@ autoscaling:
   policies: [{metric: ApproximateBacklogSizePerInstance, target_value: 5}]
 """
 VARYING = OBJECTIVE.replace("30000,", "30000, lowest_requests_per_minute: 3000,")
-COMPONENT = """\
-kind: inference-components
-inference_components: {bert: {specification: {model_name: bert, compute_resource_requirements: {
-  number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}}}}
-models: {bert: {"""
 
 
 @pytest.mark.parametrize(
@@ -324,12 +319,6 @@ models: {bert: {"""
         (SPEC + VARYING, "        target_value: 1335"),
         (SPEC + QUEUE, "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}"),
         (SPEC + QUEUE + BY_QUEUE, "    max_capacity: 23"),
-        (
-            SPEC.replace("kind: single-model\n", "")
-            .replace("model: {", COMPONENT)
-            .replace("tar.gz}", "tar.gz}}"),
-            "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}",
-        ),
     ],
 )
 def test_it_proposes_what_it_would_write(spec: str, last: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -393,6 +382,12 @@ def test_a_diff_is_not_json() -> None:
 
 
 # ---------------------------------------------------------------- --from-cloudwatch and --print-query
+
+COMPONENT = """\
+kind: inference-components
+inference_components: {bert: {specification: {model_name: bert, compute_resource_requirements: {
+  number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}}}}
+models: {bert: {"""
 
 
 def test_only_the_rate_of_an_instance_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -494,3 +489,16 @@ def test_a_price_list_that_was_downloaded_needs_no_network(capsys: pytest.Captur
     Path("index.json").write_text("<html>")
     assert main(["prices", "update", "--region", "eu-west-1", "--offer", "index.json"]) == 1
     assert "index.json: this is not a price list" in capsys.readouterr().err
+
+
+def test_the_period_of_traffic_can_be_given(capsys: pytest.CaptureFixture[str]) -> None:
+    points = [{"Timestamp": f"2026-11-23T0{hour}:00:00Z", "Sum": 30_000.0} for hour in range(3)]
+    Path("traffic.json").write_text(json.dumps({"Label": "Invocations", "Datapoints": points}))
+    Path("bert.yaml").write_text(f"{SPEC}objective: {{traffic: traffic.json}}\n")
+    size = ["size", "bert.yaml", "--measurements", "unpriced.csv", "--format", "json"]
+    assert main(size) == 1
+    assert "does not say its period" in capsys.readouterr().err
+    # 30,000 requests in a minute of each hour, or over the whole of it.
+    for period, count in (("60", 30), ("3600", 1)):
+        assert main([*size, "--period", period]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["count"] == count

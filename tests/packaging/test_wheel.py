@@ -100,5 +100,5 @@ def test_the_installed_wheel_writes_a_project_that_passes_its_own_test(installed
     run(installed, "-c", script, "validate", "--strict", cwd=models)
     run(installed, "-m", "unittest", "discover", "tests", cwd=models)
     pins = (models / "requirements.txt").read_text("utf-8").splitlines()
-    assert any(line.startswith("inferstack==") for line in pins)
+    assert any(line.startswith("inferstack[aws]==") for line in pins)
     assert any(line.startswith("aws-cdk-lib==") for line in pins)

@@ -113,21 +113,6 @@ def test_an_asynchronous_endpoint_keeps_its_scaling_by_the_queue() -> None:
     )
 
 
-def test_components_decide_how_many_instances_run() -> None:
-    component = {
-        "runtime_config": {"copy_count": 1},
-        "specification": {
-            "container": {"image": IMAGE, "artifact_url": "s3://models/bert.tar.gz"},
-            "compute_resource_requirements": {
-                "min_memory_required_in_mb": 1024,
-                "number_of_cpu_cores_required": 1,
-            },
-        },
-    }
-    found = changes(kind="inference-components", model=None, inference_components={"bert": component})
-    assert found == SpecChanges(INSTANCES, ("the copies of the components decide how many instances run",))
-
-
 @pytest.mark.parametrize(
     ("variant", "why"),
     [

@@ -208,6 +208,9 @@ WRONG = {
         "the column `requests_per_minute` means the same as `rps`; keep one of them",
     ),
     HEAD.replace("\n", ",users\n") + "base,ml.g5.xlarge,1,2.5\n": ("`users` is `2.5`; write a whole number",),
+    HEAD.replace("\n", ",component\n") + "base,ml.g5.xlarge,1,\n": (
+        "2:1: IS071: `component` is empty; write the name of what was measured",
+    ),
     HEAD.replace("\n", ",users,users\n"): ("the column `users` occurs twice; keep one of them",),
     "{": ("the file is not JSON",),
     "[" * 100_000: ("the file is not JSON",),

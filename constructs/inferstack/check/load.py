@@ -73,6 +73,7 @@ def load_spec(
     region: str | None = None,
     overrides: Mapping[str, Any] | None = None,
     locked: bool = True,
+    period: int | None = None,
 ) -> LoadedSpec:
     """Reads a spec file for one stage. ``region`` is used if the spec names none.
 
@@ -83,13 +84,16 @@ def load_spec(
     With a lock beside the file, the spec names what was uploaded and pinned. Pass ``locked=False`` to have it
     as it is written: packing does, since it makes the next lock.
 
+    ``period`` is how many seconds a number of CloudWatch's is for, if the file of traffic does not say it.
+
     Raises:
         SpecError: with every error found, when there is any.
     """
     document = read_spec(path)
     lock = lock_beside(document) if locked else AS_WRITTEN
     staged = at_stage(document, stage)
-    return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
+    document = overridden(staged, overrides, stage) if overrides else staged
+    return _load(document, stage, region, lock, period=period)
 
 
 @few_suggestions()
@@ -194,13 +198,14 @@ def _load(
     region: str | None,
     lock: FoundLock,
     model_config: Path | None = None,
+    period: int | None = None,
 ) -> LoadedSpec:
     staged = with_lists(staged)
     typed = _typed(staged, lock)
     if unfit := [*unfit_defaults(typed, staged)]:
         staged = without_defaults(staged, unfit)
         typed = _typed(staged, lock)
-    spec, of_traffic, traffic = with_traffic(with_region(typed, region), staged)
+    spec, of_traffic, traffic = with_traffic(with_region(typed, region), staged, period)
     # The rules see pinned model packages, and the URLs of uploads as they are written.
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)

@@ -1,10 +1,10 @@
 """The files that an objective names: traffic becomes numbers, measurements are compared with the spec."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import (
     every_variant,
     is_async,
+    objectives,
     region_of,
     variant_scalings,
     variants,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from inferstack.sizing.measurement import Measurement
     from inferstack.sizing.traffic import Traffic
 
-T = TypeVar("T")
 _TRAFFIC = ("objective", "traffic")
 
 
@@ -45,45 +45,54 @@ class WithTraffic(NamedTuple):
     traffic: "Traffic | None" = None
 
 
-def with_traffic(spec: ModelSpec, document: Document) -> WithTraffic:
-    """The spec as if it had written the busiest and the quietest minute of the file that it names.
+def with_traffic(spec: ModelSpec, document: Document, period: int | None = None) -> WithTraffic:
+    """The spec as if it had written the busiest and the quietest minute of the file that it names, whose
+    numbers are for a ``period`` of so many seconds, if it does not say it.
 
     One that writes them as well stays as it is, for a rule to say.
     """
     objective = spec.objective
-    if objective is None or objective.traffic is None or objective.requests_per_minute is not None:
+    if objective is None or objective.traffic is None:
         return WithTraffic(spec)
-    if objective.lowest_requests_per_minute is not None:
+    numbers = ((it.requests_per_minute, it.lowest_requests_per_minute) for _, it in objectives(spec))
+    if any(it is not None for pair in numbers for it in pair):
         return WithTraffic(spec)
     from inferstack.sizing.traffic import read_traffic  # noqa: PLC0415 - most specs name no file
 
     try:
-        traffic = _read(objective.traffic, read_traffic, document, "traffic", UNREADABLE_TRAFFIC)
+        file = file_beside(objective.traffic, document, _TRAFFIC, UNREADABLE_TRAFFIC)
+        traffic = read_traffic(file, period)
     except SpecError as error:
         return WithTraffic(spec, error.problems)
     if traffic.peak < 1:
         message, fix = "the file has no requests", "name another"
         return WithTraffic(spec, (document.problem(_TRAFFIC, UNREADABLE_TRAFFIC, message, fix),))
     most, least = float(traffic.peak), float(min(traffic.totals))
-    numbers = replace(objective, traffic=None, requests_per_minute=most, lowest_requests_per_minute=least)
-    return WithTraffic(replace(spec, objective=numbers), traffic=traffic)
+    asked = replace(objective, traffic=None, requests_per_minute=most, lowest_requests_per_minute=least)
+    return WithTraffic(replace(spec, objective=asked), traffic=traffic)
 
 
 def measurements_of(spec: ModelSpec, document: Document) -> "list[Measurement]":
-    """The measurements that an objective names; none if it names no file.
+    """The measurements that objectives name; none if they name no file. The file that a component names is of
+    its copies, where it does not say it.
 
     Raises:
         SpecError: when the file cannot be used.
     """
-    name = None if spec.objective is None else spec.objective.measurements
-    if name is None:
+    files = [(path, it.measurements) for path, it in objectives(spec) if it.measurements is not None]
+    if not files:
         return []
     from inferstack.sizing.measurements import read_measurements  # noqa: PLC0415 - most specs name no file
 
     # A load test that knows only a URL was of the endpoint, and so of its type of instance.
     types = {variant.instance_type for _, variant in variants(spec)}
     read = partial(read_measurements, instance_type=types.pop() if len(types) == 1 else None)
-    return _read(name, read, document, "measurements", UNREADABLE_MEASUREMENTS)
+    found = []
+    for path, name in files:
+        rows = read(file_beside(name, document, (*path, "measurements"), UNREADABLE_MEASUREMENTS))
+        component = str(path[1]) if len(path) > 1 else None
+        found += [replace(it, component=it.component or component) for it in rows]
+    return found
 
 
 def objective_problems(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Iterator[Problem]:
@@ -124,10 +133,6 @@ def _priced(spec: ModelSpec) -> Priced | None:
     )
     known = tuple((path, name) for path, name in types if not is_opaque(name))
     return Priced(known, region, prices)
-
-
-def _read(name: str, read: Callable[[Path], T], document: Document, key: str, code: str) -> T:
-    return read(file_beside(name, document, ("objective", key), code))
 
 
 def _compared(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Compared | None:
@@ -174,11 +179,30 @@ def _average(spec: ModelSpec, variant: Variant, traffic: "Traffic") -> Decimal |
     from inferstack.sizing.sharing.policies import scaling_of_variant  # noqa: PLC0415 - most specs name no file
     from inferstack.sizing.sharing.scaling import simulated  # noqa: PLC0415 - as above
 
+    if hosts_components(spec):
+        return _average_of_components(spec, variant, traffic)
     simulation = scaling_of_variant(spec, variant, traffic.period)
-    if hosts_components(spec) or simulation.left_out:
+    if simulation.left_out:
         return None
     held = simulated(traffic.totals, simulation.scaling.at_least(1)).held
     return Decimal(sum(held)) / len(held)
+
+
+def _average_of_components(spec: ModelSpec, variant: Variant, traffic: "Traffic") -> Decimal | None:
+    from inferstack.sizing.sharing.hosts import CannotPackError, Simulation, host_of  # noqa: PLC0415 - as above
+    from inferstack.sizing.sharing.ways import TooManyError, on_fleet  # noqa: PLC0415 - as above
+    from inferstack.sizing.traffic import requests_by_base  # noqa: PLC0415 - as above
+
+    try:
+        host = host_of(spec, variant, Simulation(traffic.period))
+        names = [it.name for it in host.models]
+        if not names or host.left_out or not traffic.requests.keys() >= {*names}:
+            return None
+        requests = requests_by_base(traffic, names, host.adapters)
+        instances = on_fleet(requests, host.models, host.fleet).placed.instances
+    except (CannotPackError, TooManyError):
+        return None
+    return Decimal(sum(instances)) / len(instances)
 
 
 def _measured_on(instance_type: str, spec: ModelSpec, document: Document) -> "Iterator[Measurement]":

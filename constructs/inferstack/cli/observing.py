@@ -8,7 +8,7 @@ from pathlib import Path
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.endpoint_metrics import recorded_by_cloudwatch, running_fleet
 from inferstack.check.load import LoadedSpec
-from inferstack.cli.arguments import whole_number, whole_number_within
+from inferstack.cli.arguments import whole_number_within
 from inferstack.cli.terminal import Refusal
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.publications import of_variant
@@ -32,7 +32,6 @@ def add_observing(parser: argparse.ArgumentParser) -> None:
     add("--print-query", action="store_true", help="print the request whose answer --from-cloudwatch reads")
     days = f"how long ago that begins ({_DAYS}); from 15 on, in periods of 300 seconds"
     add("--days", type=whole_number_within(1, _MOST_DAYS), default=_DAYS, metavar="DAYS", help=days)
-    add("--period", type=whole_number, metavar="SECONDS", help="of answers that do not say it")
 
 
 def observed_fleet(
@@ -41,7 +40,7 @@ def observed_fleet(
     """What the variant's instances did; None if nobody asks."""
     if options.from_cloudwatch is None and options.endpoint is None:
         return None
-    _require_instances(loaded, variant)
+    require_instances(loaded, variant)
     if options.from_cloudwatch is not None:
         instance_type: str | None = options.instance_type or variant.instance_type
         if instance_type is None or is_opaque(instance_type):
@@ -79,7 +78,7 @@ def printed_query(
     loaded: LoadedSpec, variant: Variant, limit: PercentileLimit | None, options: argparse.Namespace
 ) -> str:
     """The request for `aws cloudwatch get-metric-data --cli-input-json`."""
-    _require_instances(loaded, variant)
+    require_instances(loaded, variant)
     endpoint = options.endpoint or loaded.spec.endpoint_name
     if is_opaque(endpoint):
         options.wrong_usage("add --endpoint NAME: only the deployment knows the one in the spec")
@@ -88,9 +87,14 @@ def printed_query(
     return json.dumps(asked, indent=1)
 
 
-def _require_instances(loaded: LoadedSpec, variant: Variant) -> None:
+def observes(options: argparse.Namespace) -> bool:
+    """Whether an option is about an endpoint that runs."""
+    return options.print_query or options.endpoint is not None or options.from_cloudwatch is not None
+
+
+def require_instances(loaded: LoadedSpec, variant: Variant | None = None) -> None:
     """Refuses what CloudWatch has no rate of an instance for."""
-    if variant.serverless_config is not None:
+    if variant is not None and variant.serverless_config is not None:
         raise Refusal(f"{loaded.document.file}: a serverless variant has no instances to count")
     if is_async(loaded.spec):
         raise Refusal(f"{loaded.document.file}: an asynchronous endpoint has no `Invocations` in CloudWatch")

@@ -1,9 +1,8 @@
 """``inferstack size``: how many instances of which type meet a spec's objective, from measurements."""
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +12,20 @@ from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.editing import edit_spec
-from inferstack.cli.observing import add_observing, observed_fleet, printed_query
+from inferstack.cli.observing import add_observing, observed_fleet, observes, printed_query, require_instances
 from inferstack.cli.pictures import add_picture, draw
-from inferstack.cli.report import counted
+from inferstack.cli.size_components import run_components
+from inferstack.cli.size_costs import (
+    COSTS,
+    cost_cells,
+    cost_fields,
+    count_cell,
+    over_traffic,
+    reservations,
+    show,
+)
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.cost import HOURS_A_MONTH, Prices, amount_text
+from inferstack.endpoint.cost import Prices
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import is_async, region_of, variant_scalings
 from inferstack.format.kinds import ModelSpec
@@ -35,14 +43,10 @@ from inferstack.sizing.into_spec import (
 from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.observed import Observed
-from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
+from inferstack.sizing.prices import PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
-from inferstack.sizing.traffic import Traffic
 
-_HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", "PER HOUR", "PER MONTH", "PER MILLION")
-_HOURS_A_DAY = 24
-# Quotients would have 28 digits.
-_QUOTIENT = Context(prec=12)
+_HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *COSTS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
     measured_on = "the instance type that was measured, if the file names none"
     parser.add_argument("--instance-type", type=_instance_type, metavar="TYPE", help=measured_on)
+    period = "the period of CloudWatch's answers that do not say it: of the objective's `traffic`, too"
+    parser.add_argument("--period", type=whole_number, metavar="SECONDS", help=period)
     together = "how many instances were measured together (1)"
     parser.add_argument("--instances", type=whole_number, default=1, metavar="N", help=together)
     parser.add_argument("--variant", metavar="NAME", help="the variant to size, if there are several")
@@ -79,7 +85,11 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
-    loaded = load_spec(options.spec, stage=options.stage, region=options.region)
+    loaded = load_spec(options.spec, stage=options.stage, region=options.region, period=options.period)
+    if hosts_components(loaded.spec):
+        if observes(options):
+            require_instances(loaded)
+        return run_components(loaded, _measurements(loaded, options), options)
     objective, traffic = _objective(loaded), _minutes(loaded)
     sized = _sized(loaded, traffic, options)
     demand = demand_of(objective, traffic) if sized is None else sized.demand
@@ -95,16 +105,11 @@ def run(options: argparse.Namespace) -> int:
     ranked = sizes(measurements, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
     basis = () if seen is None else seen.basis
+    shown = _Shown(loaded, demand, prices, None if options.write else chosen, basis)
+    show(ranked, map(_fields, ranked), _lines(ranked, shown), options.format)
     if options.format == "json":
-        print(json.dumps([_fields(it) for it in ranked], indent=1), flush=True)
         for line in basis:
             tell(printable(f"from CloudWatch: {line}"))
-    else:
-        shown = _Shown(loaded, demand, prices, None if options.write else chosen, basis)
-        lines = _lines(ranked, shown)
-        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
-    if all(it.price is None for it in ranked):
-        tell(f"without prices, the fewest instances come first; {HOW_TO_GET_PRICES}")
     if options.picture is not None:
         draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
     if options.write and chosen is None:
@@ -117,12 +122,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _minutes(loaded: LoadedSpec) -> Sequence[Decimal]:
     """The requests of each minute, if the instances that a size writes follow them."""
-    follow = not hosts_components(loaded.spec) and not is_async(loaded.spec)
-    return loaded.traffic.totals if loaded.traffic is not None and follow else ()
+    return () if loaded.traffic is None or is_async(loaded.spec) else loaded.traffic.totals
 
 
 def _measurements(
-    loaded: LoadedSpec, options: argparse.Namespace, seen: Observed | None
+    loaded: LoadedSpec, options: argparse.Namespace, seen: Observed | None = None
 ) -> list[Measurement]:
     of_runs = [] if seen is None else [seen.measurement]
     if options.measurements is not None:
@@ -141,8 +145,7 @@ def _sized(
     loaded: LoadedSpec, traffic: Sequence[Decimal], options: argparse.Namespace
 ) -> SizedVariant | None:
     """The variant that is meant, where that matters; None for the endpoint as a whole."""
-    runs = options.print_query or options.endpoint is not None or options.from_cloudwatch is not None
-    if not options.write and options.variant is None and not runs:
+    if not options.write and options.variant is None and not observes(options):
         return None
     try:
         return sized_variant(loaded.spec, _objective(loaded), options.variant, traffic)
@@ -200,9 +203,9 @@ def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
     if chosen is not None:
         which = "the first" if chosen is fitting[0] else _name(chosen)
         if demand.traffic and loaded.traffic is not None:
-            yield from ("", *_over_traffic(which, chosen, loaded.traffic))
+            yield from ("", *over_traffic(which, chosen, loaded.traffic))
         yield from ("", f"in the spec, for {which}:", *_as_yaml(loaded.spec, chosen))
-    yield from _reservations(loaded)
+    yield from reservations(loaded)
     for number, line in enumerate(basis):
         yield f"  {line}" if number else f"from CloudWatch: {line}"
     if prices.source:
@@ -232,35 +235,6 @@ def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
         yield f"{first}{f' and {len(others)} more' if others else ''}: {doubt}"
 
 
-def _reservations(loaded: LoadedSpec) -> Iterator[str]:
-    """What of the objective is not as it might seem."""
-    objective = _objective(loaded)
-    if objective.safety_factor is None:
-        yield "no `safety_factor`: planned with all that was measured; AWS starts with 0.5"
-    if loaded.traffic is not None and loaded.traffic.hidden is not None:
-        yield loaded.traffic.hidden
-    elif loaded.traffic is None and objective.lowest_requests_per_minute is not None:
-        yield "no file of `traffic`: the cost is that of the busiest minute"
-
-
-def _over_traffic(which: str, size: Size, traffic: Traffic) -> Iterator[str]:
-    """What a size costs on average and at its peak, and when it is too small."""
-    period = f"{counted(traffic.minutes, 'minute')} from {traffic.shown(0)}"
-    yield f"over the traffic, {period}, for {which}:"
-    costs = (("on average", size.average, size.per_hour), ("at the peak", size.count, size.peak_per_hour))
-    money = [(name, f"{count:.4g}", *_money(cost)) for name, count, cost in costs]
-    yield from table([("", "INSTANCES", "PER HOUR", "PER DAY", "PER MONTH"), *money])
-    if size.minutes_short:
-        short = f"in {counted(size.minutes_short, 'minute')}, fewer instances run than the requests need"
-        yield f"{short}: scaling adds them with a delay"
-
-
-def _money(per_hour: Decimal | None) -> tuple[str, ...]:
-    if per_hour is None:
-        return "-", "-", "-"
-    return tuple(amount_text(per_hour * hours) for hours in (1, _HOURS_A_DAY, HOURS_A_MONTH))
-
-
 def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
     """What --write would write."""
     instance_type = size.measurement.instance_type
@@ -274,14 +248,8 @@ def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
 
 
 def _cells(size: Size) -> tuple[str, ...]:
-    measured = size.measurement
-    money: tuple[str, ...] = ("-", "-", "-")
-    if size.per_hour is not None and size.per_month is not None and size.per_million is not None:
-        # What an hour costs with a whole number of instances has no more digits than the price.
-        hour = _plain(size.per_hour) if size.average == size.count else amount_text(size.per_hour)
-        money = (hour, *map(amount_text, (size.per_month, size.per_million)))
-    count = str(size.count) if size.average == size.count else f"{size.min_capacity}-{size.count}"
-    return count, measured.instance_type, size.title, str(size.target_value), *money
+    count, type_ = count_cell(size), size.measurement.instance_type
+    return count, type_, size.title, str(size.target_value), *cost_cells(size)
 
 
 def _name(size: Size) -> str:
@@ -294,35 +262,14 @@ def _names(size: Size) -> tuple[str, ...]:
     return (*both, *(f"{size.measurement.instance_type} {it}" for it in both))
 
 
-def _plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
-
-
 # ---------------------------------------------------------------- for programs
 
 
 def _fields(size: Size) -> dict[str, Any]:
-    per_million = None if size.per_million is None else _QUOTIENT.plus(size.per_million)
-    average, month = (None if it is None else _QUOTIENT.plus(it) for it in (size.per_hour, size.per_month))
-    money = {
-        "per_hour": average,
-        "per_month": month,
-        "per_million": per_million,
-        "peak_per_hour": size.peak_per_hour,
-    }
-    counts = {
-        "count": size.count,
-        "average_count": _plain(_QUOTIENT.plus(size.average)),
-        "minutes_short": size.minutes_short,
-        "min_capacity": size.min_capacity,
-        "target_value": size.target_value,
-    }
     return {
         "configuration": size.measurement.configuration,
         "users": size.measurement.users,
         "instance_type": size.measurement.instance_type,
-        **(counts if size.is_counted else dict.fromkeys(counts)),
-        **{name: None if it is None else _plain(it) for name, it in money.items()},
-        "objections": list(size.objections),
-        "doubts": list(size.doubts),
+        "target_value": size.target_value if size.is_counted else None,
+        **cost_fields(size),
     }

@@ -28,6 +28,7 @@ from inferstack.format.kinds import (
     ModelSpec,
 )
 from inferstack.format.model import Container, FrameworkImage, Model
+from inferstack.format.objective import ComponentObjective
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
 
@@ -125,6 +126,15 @@ def model_containers(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Co
 
 
 Specification = ComponentSpecification | ComponentSpecificationForInstanceType
+
+
+def objectives(spec: ModelSpec) -> Iterator[tuple[SpecPath, ComponentObjective]]:
+    """What the endpoint is for, and what each component is: path, objective."""
+    if spec.objective is not None:
+        yield ("objective",), spec.objective
+    for path, _, component in components(spec):
+        if component.objective is not None:
+            yield (*path, "objective"), component.objective
 
 
 def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tuple[SpecPath, Specification]]:

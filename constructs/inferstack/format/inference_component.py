@@ -7,6 +7,7 @@ from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.base import Block, FileBeside, Items, Number, Tags
 from inferstack.format.endpoint import AutoRollbackConfiguration
 from inferstack.format.model import FrameworkImage, Triton
+from inferstack.format.objective import ComponentObjective
 
 
 class MetricsEndpoint(Block):
@@ -215,6 +216,8 @@ class InferenceComponent(Block):
     """How updates of the component are rolled out."""
     autoscaling: Autoscaling | None = None
     """Autoscaling of the number of copies."""
+    objective: ComponentObjective | None = None
+    """What the component must do: `inferstack size` finds the copies for it. Nothing of it is deployed."""
     tags: Tags | None = None
     """Tags of this component alone, such as the team that pays for it, added to those of the spec; for the
     same key, this one counts. Changing them replaces nothing."""

@@ -21,7 +21,9 @@ from inferstack.sizing.traffic_points import MINUTE, Points
 # The year 5138; a larger number is not in seconds.
 _LAST = 100_000_000_000
 
-_FIX_OF_PERIOD = "write the `Period` of the request into the file as well, or give it with `--period`"
+_FIX_OF_PERIOD = (
+    "write the `Period` of the request into the file as well, or give it with `--period` of `size` or `share`"
+)
 _PERIOD = re.compile(r"(.+), ([1-9][0-9]{0,5}) s")
 """The label of a metric that says its period: see :func:`labeled`."""
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.facts.kinds import hosts_components
-from inferstack.facts.scaling import PER_INSTANCE, TRACKED
+from inferstack.catalog.metrics import find_predefined
 from inferstack.facts.walk import is_async, variant_scalings, variants
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.kinds import ModelSpec
@@ -49,18 +48,28 @@ def sized_variant(
     Raises:
         NotWritableError: when it is not clear which one is meant.
     """
-    by_name = {variant.variant_name: (path, variant) for path, variant in variants(spec)}
-    names = listed(list(by_name), last="and")
-    if name is None and len(by_name) > 1:
-        raise NotWritableError(f"the endpoint has the variants {names}: choose one with `--variant`")
-    path, variant = by_name.get(name, (None, None)) if name is not None else next(iter(by_name.values()))
-    if path is None or variant is None:
-        raise NotWritableError(f"the endpoint has no variant `{name}`, only {names}")
-    weights = [_weight(it) for _, it in by_name.values()]
+    path, variant = named_variant(spec, name)
+    weights = [_weight(it) for _, it in variants(spec)]
     if not _weight(variant):
         raise NotWritableError(f"the variant `{variant.variant_name}` has weight 0, so it gets no requests")
     demand = demand_of(objective, traffic, _weight(variant), sum(weights, Decimal(0)))
     return SizedVariant(path, variant, demand)
+
+
+def named_variant(spec: ModelSpec, name: str | None) -> tuple[SpecPath, Variant]:
+    """The only variant of a spec, or the one of a name, with its path.
+
+    Raises:
+        NotWritableError: when it is not clear which one is meant.
+    """
+    by_name = {variant.variant_name: (path, variant) for path, variant in variants(spec)}
+    names = listed(list(by_name), last="and")
+    if name is None and len(by_name) > 1:
+        raise NotWritableError(f"the endpoint has the variants {names}: choose one with `--variant`")
+    found = by_name.get(name) if name is not None else next(iter(by_name.values()))
+    if found is None:
+        raise NotWritableError(f"the endpoint has no variant `{name}`, only {names}")
+    return found
 
 
 def _weight(variant: Variant) -> Decimal:
@@ -75,24 +84,37 @@ def changes_for(spec: ModelSpec, sized: SizedVariant, size: Size) -> SpecChanges
         NotWritableError: when the variant has no such instances.
     """
     path, variant = sized.path, sized.variant
-    if variant.serverless_config is not None:
-        raise NotWritableError("the variant is serverless, so it has no instances to write")
-    if variant.instance_pools:
-        raise NotWritableError("the variant has `instance_pools`, of which a size says nothing")
+    require_writable(variant)
     values: dict[SpecPath, Any] = {
         (*path, "instance_type"): size.measurement.instance_type,
         (*path, "initial_instance_count"): size.count,
     }
-    if hosts_components(spec):
-        return SpecChanges(values, ("the copies of the components decide how many instances run",))
-    for at, scaled, scaling in variant_scalings(spec):
+    at, scaling = ("autoscaling",) if path == ("variant",) else (*path, "autoscaling"), None
+    for where, scaled, found in variant_scalings(spec):
         if scaled is variant:
-            values.update(_scaling(spec, at, scaling, size))
-            has_other_type = variant.instance_type != size.measurement.instance_type
-            return SpecChanges(values, tuple(_left(spec, scaling, has_other_type=has_other_type)))
-    if scaling_block := scaling_for(spec, size, is_scaled=False):
-        values[("autoscaling",) if path == ("variant",) else (*path, "autoscaling")] = scaling_block
-    return SpecChanges(values, tuple(_left(spec, None)))
+            at, scaling = where, found
+    has_other_type = variant.instance_type != size.measurement.instance_type
+    scaled_as = scaling_changes(spec, at, scaling, size, has_other_type=has_other_type)
+    return SpecChanges({**values, **scaled_as.values}, scaled_as.left)
+
+
+def require_writable(variant: Variant) -> None:
+    """Raises a :class:`NotWritableError` for a variant that has no instances of one type."""
+    if variant.serverless_config is not None:
+        raise NotWritableError("the variant is serverless, so it has no instances to write")
+    if variant.instance_pools:
+        raise NotWritableError("the variant has `instance_pools`, of which a size says nothing")
+
+
+def scaling_changes(
+    spec: ModelSpec, path: SpecPath, scaling: Autoscaling | None, size: Size, *, has_other_type: bool
+) -> SpecChanges:
+    """The changes of the scaling at a path, which is added if there is none and the demand varies."""
+    left = tuple(_left(spec, scaling, has_other_type=has_other_type))
+    if scaling is not None:
+        return SpecChanges(_scaling(spec, path, scaling, size), left)
+    block = scaling_for(spec, size, is_scaled=False)
+    return SpecChanges({path: block} if block else {}, left)
 
 
 def scaling_for(spec: ModelSpec, size: Size, *, is_scaled: bool) -> Mapping[str, Any]:
@@ -101,7 +123,7 @@ def scaling_for(spec: ModelSpec, size: Size, *, is_scaled: bool) -> Mapping[str,
     A spec whose instances are not scaled gets some only if the demand ever needs fewer instances.
     """
     gets_none = is_async(spec) or size.min_capacity >= size.count
-    if hosts_components(spec) or (gets_none and not is_scaled):
+    if gets_none and not is_scaled:
         return {}
     limits = {"min_capacity": size.min_capacity, "max_capacity": size.count}
     return limits if is_async(spec) else {**limits, "policies": [_policy(size)]}
@@ -113,18 +135,24 @@ def _scaling(spec: ModelSpec, path: SpecPath, scaling: Autoscaling, size: Size) 
         values[(*path, "min_capacity")] = size.min_capacity
     if is_async(spec):
         return values
-    same = PER_INSTANCE if size.metric == TRACKED else {size.metric}
-    followed = [at for at, it in enumerate(scaling.policies) if it.metric in same]
+    same = _counted(size.metric)
+    followed = [at for at, it in enumerate(scaling.policies) if _counted(it.metric) == same]
     if followed:
         return {**values, (*path, "policies", followed[0], "target_value"): size.target_value}
     return {**values, (*path, "policies", len(scaling.policies)): _policy(size)}
+
+
+def _counted(metric: str | None) -> str | None:
+    """What a policy follows, by the name that CloudWatch has for it."""
+    predefined = None if metric is None else find_predefined(metric)
+    return metric if predefined is None else predefined.metric
 
 
 def _policy(size: Size) -> dict[str, Any]:
     return {"metric": size.metric, "target_value": size.target_value}
 
 
-def _left(spec: ModelSpec, scaling: Autoscaling | None, *, has_other_type: bool = False) -> Iterator[str]:
+def _left(spec: ModelSpec, scaling: Autoscaling | None, *, has_other_type: bool) -> Iterator[str]:
     if is_async(spec):
         yield "an asynchronous endpoint scales by its queue, so no target is written"
     if scaling is None:

@@ -19,7 +19,7 @@ Percentiles = Mapping[Decimal, Decimal]
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """What one instance did in a load test."""
+    """What one instance did in a load test, or one copy of a component."""
 
     configuration: str
     instance_type: str
@@ -37,6 +37,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """Why the run says nothing about the instance, by the load test's own words."""
     doubts: tuple[str, ...] = ()
     """What it does not prove, although it counts."""
+    component: str | None = None
+    """The inference component of which one copy was measured; None if the file does not say it."""
 
     @property
     def usual_latency(self) -> Decimal | None:

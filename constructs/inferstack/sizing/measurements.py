@@ -95,8 +95,10 @@ def measured_in(
 
 _REQUIRED = ("configuration", "instance_type", "requests_per_minute")
 _OPTIONAL = ("price_per_hour", "users")
+_COMPONENT = "component"
+_TEXTS = ("configuration", "instance_type", _COMPONENT)
 _TOKENS = "tokens_per_second"
-COLUMNS = (*_REQUIRED, "p95_ms", *_OPTIONAL, "ttft_p95_ms", "itl_p95_ms", _TOKENS)
+COLUMNS = (*_REQUIRED, "p95_ms", *_OPTIONAL, "ttft_p95_ms", "itl_p95_ms", _TOKENS, _COMPONENT)
 """The columns of a CSV file; latencies may be at other percentiles, too, as in `p50_ms`."""
 _HEADER = f"the columns are {listed(COLUMNS, last='and')}"
 
@@ -132,7 +134,7 @@ def _meaning(name: str, names: Sequence[str]) -> str | _Latency | None:
     if found is not None and (found[3] or (found[1] and _SUITE in names)):
         field = "latencies" if found[1] in (None, "latency") else _FAMILIES[f"{found[1]}_"]
         return _Latency(field, Decimal(found[2]))
-    known = (*_REQUIRED, *_OPTIONAL, _TOKENS, _FAILED, _SENT)
+    known = (*_REQUIRED, *_OPTIONAL, _TOKENS, _FAILED, _SENT, _COMPONENT)
     return _SUITES_NAMES.get(name, name if name in known else None)
 
 
@@ -179,8 +181,8 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
     before = len(reader.problems)
     parts = ("configuration",) if "configuration" in row else _SUITES_CONFIGURATION
     configuration = ", ".join(row[part] for part in parts if row.get(part))
-    for name, text in (("configuration", configuration), ("instance_type", row["instance_type"])):
-        if not text:
+    for name, text in {**row, "configuration": configuration}.items():
+        if name in _TEXTS and not text:
             reader.fault(line, f"`{name}` is empty", "write the name of what was measured")
     if row["instance_type"] and not row["instance_type"].startswith("ml."):
         fix = "write a SageMaker instance type, such as `ml.g5.xlarge`"
@@ -189,7 +191,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
     for name, text in row.items():
         meaning = _meaning(name, [*row])
         is_wanted = text or meaning == "requests_per_minute"
-        if meaning is not None and is_wanted and meaning not in ("configuration", "instance_type"):
+        if meaning is not None and is_wanted and meaning not in _TEXTS:
             numbers[meaning] = _number(name, meaning, text, line, reader)
     if len(reader.problems) == before:
         users = numbers.get("users")
@@ -203,9 +205,8 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             users=None if users is None else int(users),
             ended_badly=tuple(_bad_ends(numbers)),
             doubts=tuple(_too_few_requests(numbers)),
-            latencies=_of_field("latencies", numbers),
-            time_to_first_token=_of_field("time_to_first_token", numbers),
-            inter_token_latency=_of_field("inter_token_latency", numbers),
+            component=row.get(_COMPONENT),
+            **{field: _of_field(field, numbers) for field in _FAMILIES.values()},
         )
 
 

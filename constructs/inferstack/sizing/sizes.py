@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -136,38 +137,30 @@ def demand_of(
         latency_limit=_limit(objective.latency),
         first_token_limit=_limit(objective.time_to_first_token),
         inter_token_limit=_limit(objective.inter_token_latency),
-        safety_factor=Decimal(1) if objective.safety_factor is None else _exact(objective.safety_factor),
+        safety_factor=Decimal(1) if objective.safety_factor is None else exact(objective.safety_factor),
         spare_instances=objective.spare_instances,
-        budget_per_hour=None if budget is None else _exact(budget),
+        budget_per_hour=None if budget is None else exact(budget),
     )
 
 
 def _part(number: float | None, share: Decimal) -> Decimal | None:
-    return None if number is None else _exact(number) * share
+    return None if number is None else exact(number) * share
 
 
 def _limit(limit: LatencyLimit | None) -> PercentileLimit | None:
     if limit is None:
         return None
-    return PercentileLimit(Decimal(limit.percentile.removeprefix("P")), _exact(limit.value_in_milliseconds))
+    return PercentileLimit(Decimal(limit.percentile.removeprefix("P")), exact(limit.value_in_milliseconds))
 
 
-def _exact(number: float) -> Decimal:
+def exact(number: float) -> Decimal:
+    """A number of a spec without the digits that its binary form adds."""
     return Decimal(str(number)).normalize()
 
 
-class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """What a measured configuration takes to meet the demand, or why it cannot."""
+class CountedInstances(msgspec.Struct, frozen=True, kw_only=True):
+    """Instances of one type for a demand, and their cost, or why they do not meet it."""
 
-    measurement: Measurement
-    title: str
-    """How it differs from other measurements of its type: the configuration, and maybe how many users."""
-    usable: Decimal
-    """Requests per minute and instance that are planned for: the safety factor of what was measured."""
-    target_value: int
-    """The target of ``metric``: the same as a whole number, or the safety factor of the users."""
-    metric: str
-    """What a policy follows: requests, or concurrent requests, in the words of a spec."""
     min_capacity: int
     is_counted: bool
     """Whether the measurement says what the objective counts in: if not, there is no number of instances,
@@ -204,6 +197,23 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.per_hour is None else self.per_hour * HOURS_A_MONTH
 
 
+Counted = TypeVar("Counted", bound=CountedInstances)
+
+
+class Size(CountedInstances, frozen=True, kw_only=True):
+    """What a measured configuration takes to meet the demand, or why it cannot."""
+
+    measurement: Measurement
+    title: str
+    """How it differs from other measurements of its type: the configuration, and maybe how many users."""
+    usable: Decimal
+    """Requests per minute and instance that are planned for: the safety factor of what was measured."""
+    target_value: int
+    """The target of ``metric``: the same as a whole number, or the safety factor of the users."""
+    metric: str
+    """What a policy follows: requests, or concurrent requests, in the words of a spec."""
+
+
 def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -> list[Size]:
     """What each measured configuration takes, the cheapest that meets the demand first.
 
@@ -237,9 +247,6 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
     per_hour = None if price is None or unknown else average * price
     served = zip(demand.traffic, running.serving, strict=True)
     at_once = measured.users if demand.is_of_language_model else None
-    per_million = None
-    if per_hour is not None and of_row.usual:
-        per_million = per_hour * 1_000_000 / (of_row.usual * _MINUTES_AN_HOUR)
     return Size(
         measurement=measured,
         title=load.title(measured),
@@ -252,10 +259,15 @@ def _size(measured: Measurement, demand: Demand, prices: Prices, load: "_RateByU
         average=average,
         minutes_short=sum(asked > serving * measured.requests_per_minute for asked, serving in served),
         price=price,
-        per_million=per_million,
+        per_million=cost_of_a_million(per_hour, of_row.usual),
         objections=tuple(_objections(measured, demand, per_hour, usable, load)),
         doubts=(*measured.doubts, *load.doubts(measured)),
     )
+
+
+def cost_of_a_million(per_hour: Decimal | None, usual: Decimal) -> Decimal | None:
+    """What a million requests cost with so many in a usual minute."""
+    return None if per_hour is None or not usual else per_hour * 1_000_000 / (usual * _MINUTES_AN_HOUR)
 
 
 def _instances(requests: Decimal, usable: Decimal) -> int:
@@ -282,9 +294,13 @@ def _objections(
         yield "less than one request a minute per instance"
     if demand.is_of_language_model and measured.users and demand.safety_factor * measured.users < 1:
         yield f"{demand.safety_factor:f} of {_counted(measured.users)} is less than one request at once"
-    budget = demand.budget_per_hour
+    yield from over_budget(per_hour, demand.budget_per_hour, is_average=bool(demand.traffic))
+
+
+def over_budget(per_hour: Decimal | None, budget: Decimal | None, *, is_average: bool) -> Iterator[str]:
+    """Says so, if an hour costs more than it may."""
     if budget is not None and per_hour is not None and per_hour > budget:
-        spent = per_hour.quantize(_CENT, ROUND_CEILING) if demand.traffic else per_hour
+        spent = per_hour.quantize(_CENT, ROUND_CEILING) if is_average else per_hour
         yield f"{spent:f} an hour is over the budget of {budget:f}"
 
 
@@ -415,6 +431,6 @@ def _rank(size: Size) -> tuple[bool, bool, Decimal, Decimal, Decimal, str, str]:
     )
 
 
-def best(ranked: Sequence[Size]) -> Size | None:
+def best(ranked: Sequence[Counted]) -> Counted | None:
     """The first that meets the demand, if any does."""
     return next((it for it in ranked if not it.objections), None)

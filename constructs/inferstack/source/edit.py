@@ -89,7 +89,7 @@ def _require_at_stage(document: Document, edit: Edit, changes: Changes, stage: s
         return
     found = at_stage(Document(edit.file, compose(edit.file, edit.after)), stage).data
     for path, value in changes.items():
-        if not same(_with(found, path, UNSET if value is None else value), found):
+        if not same(with_value(found, path, UNSET if value is None else value), found):
             message = f"`{dotted(path)}` is put together from the spec and the stage `{stage}`"
             raise SpecError([document.problem(path, NOT_EDITABLE, message, _by_hand(path, value))])
 
@@ -112,7 +112,7 @@ def _after(document: Document, text: str, path: SpecPath, value: Any) -> str:
     try:
         made = cut(pieces_of(document.file, text), text, path, value)
         result = f"{text[: made.start]}{made.new}{text[made.end :]}"
-        _require_only(path, _with(document.data, path, value), _reread(result))
+        _require_only(path, with_value(document.data, path, value), _reread(result))
     except NotEditableError as why:
         raise SpecError([document.problem(path, NOT_EDITABLE, str(why), _by_hand(path, value))]) from None
     return result
@@ -165,17 +165,17 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _with(data: Any, path: SpecPath, value: Any) -> Any:
+def with_value(data: Any, path: SpecPath, value: Any) -> Any:
     """A copy of the data with a value at a path, or without what is there."""
     if not path:
         return _plain(value)
     step, rest = path[0], path[1:]
     if isinstance(step, str):
         entries = dict(data) if isinstance(data, dict) else {}
-        entries[step] = _with(entries.get(step), rest, value)
+        entries[step] = with_value(entries.get(step), rest, value)
         return {key: it for key, it in entries.items() if key != step or rest or value is not UNSET}
     items = list(data) if isinstance(data, list) else []
-    items[step : step + 1] = [_with(items[step] if step < len(items) else None, rest, value)]
+    items[step : step + 1] = [with_value(items[step] if step < len(items) else None, rest, value)]
     return items if rest or value is not UNSET else [*items[:step], *items[step + 1 :]]
 
 

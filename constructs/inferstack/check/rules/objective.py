@@ -20,7 +20,7 @@ from inferstack.facts.scaling import (
     most_capacity,
     named_policies,
 )
-from inferstack.facts.walk import variant_scalings, variants
+from inferstack.facts.walk import objectives, variant_scalings, variants
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.load_testing import TrafficPattern
@@ -46,24 +46,26 @@ def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
     objective = spec.objective
     if objective is None:
         return
-    if objective.traffic is None and all(it is None for it in objective.asked):
+    if objective.traffic is None and all(it is None for _, of in objectives(spec) for it in of.asked):
         message = "the objective does not say how many requests there are"
         fix = "add `requests_per_minute`, `concurrency`, `tokens_per_second`, or a file of `traffic`"
         yield Problem(("objective",), message, fix, lacks="requests_per_minute")
-    for key in ("requests_per_minute", "lowest_requests_per_minute"):
-        if objective.traffic is not None and getattr(objective, key) is not None:
-            message = f"`traffic` gives it as well: {objective.traffic}"
-            yield Problem(("objective", key), message, f"remove `{key}`, or `traffic`", of_key=True)
+    for path, it in objectives(spec) if objective.traffic is not None else ():
+        for key in ("requests_per_minute", "lowest_requests_per_minute"):
+            if getattr(it, key) is not None:
+                message = f"`traffic` gives it as well: {objective.traffic}"
+                yield Problem((*path, key), message, f"remove `{key}`, or `traffic`", of_key=True)
 
 
 @error("IS550")
 def lowest_is_not_above_the_highest(spec: ModelSpec) -> Iterator[Problem]:
     """The lowest number of requests cannot be above the highest."""
-    for key in ("requests_per_minute", "concurrency"):
-        most, lowest = getattr(spec.objective, key, None), getattr(spec.objective, f"lowest_{key}", None)
-        if lowest is not None and most is not None and lowest > most:
-            message = f"{lowest:g} is above `{key}`, {most:g}"
-            yield Problem(("objective", f"lowest_{key}"), message, "swap them")
+    for path, it in objectives(spec):
+        for key in ("requests_per_minute", "concurrency"):
+            most, lowest = getattr(it, key), getattr(it, f"lowest_{key}")
+            if lowest is not None and most is not None and lowest > most:
+                message = f"{lowest:g} is above `{key}`, {most:g}"
+                yield Problem((*path, f"lowest_{key}"), message, "swap them")
 
 
 @warning("IS551", _SCALING)

@@ -23,6 +23,7 @@ from inferstack.facts.walk import (
 from inferstack.format.inference_component import ComponentSpecificationForInstanceType, InferenceComponent
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import ManagedInstanceScaling, Variant
+from inferstack.problems import SpecPath
 from inferstack.sizing.sharing.policies import fixed, scaling_of
 from inferstack.sizing.sharing.scaling import CopyScaling
 from inferstack.sizing.sharing.ways import ScaledModel
@@ -52,6 +53,8 @@ class Simulation(msgspec.Struct, frozen=True):
     period: Period
     seconds: Decimal | None = None
     """How long a request takes."""
+    seconds_of: Mapping[str, Decimal] = {}
+    """The same for components of which it is known."""
 
 
 def hosts_of(spec: ModelSpec, simulation: Simulation) -> Iterator[SharedFleet]:
@@ -61,25 +64,32 @@ def hosts_of(spec: ModelSpec, simulation: Simulation) -> Iterator[SharedFleet]:
         CannotPackError: when an instance type is not known, or a copy does not fit.
     """
     for _, variant in variants(spec):
-        here = [
-            (name, component)
-            for _, name, component in components(spec)
-            if component.base_name is None and variant in component_variants(spec, component)
-        ]
-        if here:
-            yield _host(spec, variant, here, simulation)
+        if components_on(spec, variant):
+            yield host_of(spec, variant, simulation)
 
 
-def _host(
-    spec: ModelSpec, variant: Variant, here: Sequence[tuple[str, InferenceComponent]], simulation: Simulation
-) -> SharedFleet:
+def components_on(spec: ModelSpec, variant: Variant) -> Sequence[tuple[SpecPath, str, InferenceComponent]]:
+    """The components whose copies run on a variant's instances, without adapters, as in ``components``."""
+    return [
+        (path, name, component)
+        for path, name, component in components(spec)
+        if component.base_name is None and variant in component_variants(spec, component)
+    ]
+
+
+def host_of(spec: ModelSpec, variant: Variant, simulation: Simulation) -> SharedFleet:
+    """The fleet of a variant with the components on it.
+
+    Raises:
+        CannotPackError: as :func:`hosts_of`.
+    """
     types = instance_types(variant)
     fleet, left_out = _fleet(spec, variant, room_of(types[0]))
     if len(types) > 1:
         left_out.append(f"{variant.variant_name}: only the first instance pool is simulated, {types[0]}")
     scaled = {it.name: it for it in scaled_parts(spec) if it.dimension == COPY_COUNT}
     models = []
-    for name, component in here:
+    for _, name, component in components_on(spec, variant):
         scaling, more = _scaling(spec, scaled.get(name), component, simulation)
         left_out += more
         models.append(ScaledModel(component_of(name, component, types[0], fleet.room), scaling))
@@ -93,7 +103,8 @@ def _scaling(
 ) -> tuple[CopyScaling, Sequence[str]]:
     if scaled is None:
         return fixed(first_copies(component)), ()
-    found = scaling_of(spec, scaled, simulation.period, seconds=simulation.seconds)
+    seconds = simulation.seconds_of.get(scaled.name, simulation.seconds)
+    found = scaling_of(spec, scaled, simulation.period, seconds=seconds)
     return found.scaling, found.left_out
 
 

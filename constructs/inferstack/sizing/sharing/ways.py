@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from inferstack.endpoint.packing import Room, Units, packed_units
-from inferstack.endpoint.placement import HostFleet, Packing, Tenant, placed
+from inferstack.endpoint.placement import HostFleet, Packing, Placed, Tenant, placed
 from inferstack.sizing.sharing.scaling import Copies, CopyScaling, needed, simulated
 
 MINUTES_AN_HOUR = 60
@@ -107,6 +107,33 @@ class Sharing(msgspec.Struct, frozen=True, kw_only=True):
     series: Series
 
 
+class OnFleet(NamedTuple):
+    """The copies of each model minute by minute, and the instances that hold them."""
+
+    copies: Mapping[str, Copies]
+    placed: Placed
+
+
+def on_fleet(
+    requests: Mapping[str, Sequence[Decimal]],
+    models: Sequence[ScaledModel],
+    fleet: HostFleet,
+    packing: Packing | None = None,
+    *,
+    startup: int = 0,
+) -> OnFleet:
+    """Simulates the models on one fleet.
+
+    Raises:
+        TooManyError: with thousands of copies or instances.
+    """
+    copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
+    held = {name: it.held for name, it in copies.items()}
+    check_counts(held, fleet)
+    packing = _packing_with_memory() if packing is None else packing
+    return OnFleet(copies, placed(held, [it.component for it in models], fleet, packing))
+
+
 def compared(
     requests: Mapping[str, Sequence[Decimal]],
     models: Sequence[ScaledModel],
@@ -122,12 +149,11 @@ def compared(
         TooManyError: with thousands of copies or instances.
     """
     packing = _packing_with_memory()
-    copies = {it.name: simulated(requests[it.name], it.scaling, startup=startup) for it in models}
     wanted = {it.name: needed(requests[it.name], it.scaling) for it in models}
+    check_counts(wanted, fleet)
+    copies, shared = on_fleet(requests, models, fleet, packing, startup=startup)
     held = {name: it.held for name, it in copies.items()}
-    _check_counts([held, wanted], fleet)
     components, unlimited = [it.component for it in models], msgspec.structs.replace(fleet, high=None)
-    shared = placed(held, components, fleet, packing)
     at_once = placed(wanted, components, unlimited, packing)
     short = sum(it > 0 for it in shared.without_room)
     peak = placed(held, components, unlimited, packing) if short else shared
@@ -148,8 +174,9 @@ def compared(
     )
 
 
-def _check_counts(copies: Sequence[Mapping[str, Sequence[int]]], fleet: HostFleet) -> None:
-    most = max(sum(minute) for counts in copies for minute in zip(*counts.values(), strict=True))
+def check_counts(copies: Mapping[str, Sequence[int]], fleet: HostFleet) -> None:
+    """Raises a :class:`TooManyError` for thousands of copies at a time, or instances."""
+    most = max(map(sum, zip(*copies.values(), strict=True)))
     if most > _MOST:
         raise TooManyError(f"{most:,} copies at once are more than can be simulated, {_MOST:,}")
     if fleet.low > _MOST:

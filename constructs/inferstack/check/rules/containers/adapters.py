@@ -171,12 +171,12 @@ def _is_off(placed: PlacedContainer, variable: str) -> bool:
 
 @warning("IS437", _SPECIFICATION)
 def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """An adapter runs on the copies of its base and should not have settings for copies of its own.
+    """An adapter runs on the copies of its base: it should have neither settings for copies nor an objective.
 
     What SageMaker does with copies of an adapter is not documented.
     """
     for path, name, _, base in _adapters(spec):
-        for key in ("runtime_config", "autoscaling"):
+        for key in ("runtime_config", "autoscaling", "objective"):
             if getattr(spec.inference_components[name], key) is not None:
                 message = f"`{name}` is an adapter and runs on the copies of `{base}`"
                 yield Problem((*path[:-1], key), message, f"remove `{key}`, or write it for `{base}`")
