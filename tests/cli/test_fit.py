@@ -202,7 +202,7 @@ ASKED = ("--context", "8192", "--concurrency", "8")
 COMPONENT = "inference_components.chat.specification"
 IN_COMPONENT = {
     f"{COMPONENT}.compute_resource_requirements.number_of_accelerator_devices_required": 2,
-    f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 88473,
+    f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 88064,
     f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
     f"{COMPONENT}.container.environment.SM_VLLM_MAX_MODEL_LEN": "8192",
 }
@@ -258,7 +258,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
         ("--context", "512", "--choose", "ml.g6e.xlarge"),
         {
             "variant.instance_type": "ml.g6e.xlarge",
-            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 29491,
+            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 28672,
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
             **BY_DEFAULT,
             f"{TARGET}.0.target_value": 22,
@@ -279,7 +279,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
         ('vllm, version: "0.30.0"', 'sglang, version: "0.5.12"'),
         (),
         {
-            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 44236,
+            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 44032,
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
         },
     ),

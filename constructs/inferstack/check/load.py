@@ -73,6 +73,7 @@ def load_spec(
     region: str | None = None,
     overrides: Mapping[str, Any] | None = None,
     locked: bool = True,
+    with_rules: bool = True,
 ) -> LoadedSpec:
     """Reads a spec file for one stage. ``region`` is used if the spec names none.
 
@@ -89,7 +90,8 @@ def load_spec(
     document = read_spec(path)
     lock = lock_beside(document) if locked else AS_WRITTEN
     staged = at_stage(document, stage)
-    return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
+    changed = overridden(staged, overrides, stage) if overrides else staged
+    return _load(changed, stage, region, lock, with_rules=with_rules)
 
 
 @few_suggestions()
@@ -194,6 +196,8 @@ def _load(
     region: str | None,
     lock: FoundLock,
     model_config: Path | None = None,
+    *,
+    with_rules: bool = True,
 ) -> LoadedSpec:
     staged = with_lists(staged)
     typed = _typed(staged, lock)
@@ -206,7 +210,7 @@ def _load(
     applied = apply_lock(pinned.spec, staged, stage, lock)
     beside = (*applied.problems, *pinned.problems, *of_traffic)
     unruled = LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded, traffic=traffic)
-    loaded = ruled(unruled, beside, model_config)
+    loaded = ruled(unruled, beside, model_config) if with_rules else unruled
     return replace(loaded, spec=spec if lock.ignored else applied.spec)
 
 
