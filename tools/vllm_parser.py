@@ -151,9 +151,8 @@ def _main(wheel: str) -> None:
 
 def imported(module: str) -> Any:
     """A module of vLLM's, on what seems to be a machine without a GPU."""
-    platforms = import_module("vllm.platforms")
-    if platforms.__dict__["_current_platform"] is None:
-        platforms.__dict__["_current_platform"] = import_module("vllm.platforms.cpu").CpuPlatform()
+    cpu = import_module("vllm.platforms.cpu").CpuPlatform()
+    import_module("vllm.platforms").__dict__["_current_platform"] = cpu
     return import_module(module)
 
 

@@ -108,6 +108,25 @@ def test_a_spec_says_how_its_model_is_served(capsys):
     assert of_bytes["tokens"][0] == pytest.approx(2 * row["tokens"][0], rel=0.01)
 
 
+WRONG_ELSEWHERE = SPEC.replace("count: 1}", "count: 1, autoscaling: {min_capacity: 3, max_capacity: 1}}")
+
+
+def test_an_error_elsewhere_is_no_hindrance(capsys):
+    Path("chat.yaml").write_text(WRONG_ELSEWHERE)
+    assert main(["fit", "chat.yaml", "--context", "8192"]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith("chat.yaml: 1 error elsewhere in it, which `inferstack validate` shows\n")
+    assert "ml.g6e.xlarge" in said.out
+
+
+def test_an_error_of_the_model_is_the_only_one_that_is_shown(capsys):
+    Path("chat.yaml").write_text(WRONG_ELSEWHERE.replace("model_config: model", "model_config: none"))
+    assert main(["fit", "chat.yaml", "--context", "8192"]) == 1
+    said = capsys.readouterr().err
+    assert "the file cannot be read" in said
+    assert "max_capacity" not in said
+
+
 def test_an_engine_that_divides_no_model_needs_one_gpu_for_it(capsys):
     tei = "763104351884.dkr.ecr.us-east-1.amazonaws.com/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
     Path("chat.yaml").write_text(SPEC.replace('{framework: vllm, version: "0.30.0"}', tei))
