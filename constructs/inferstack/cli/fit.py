@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog import instances
+from inferstack.check.load import load_spec
 from inferstack.check.model_files import described_models
 from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
@@ -106,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
         )
     region = options.region
     if options.spec is not None:
-        region = region_of(load_to_look_at(options.spec, stage=options.stage, region=options.region).spec)
+        looked_at = load_spec(options.spec, stage=options.stage, region=options.region, with_rules=False)
+        region = region_of(looked_at.spec)
     prices = prices_for(region, options.prices)
     found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
