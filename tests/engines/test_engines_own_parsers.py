@@ -1,7 +1,7 @@
 """What options accept, compared with what the engines' own parsers said: recorded, or asked where build/ has them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_all_options_against_the_class_in_a_clone() -> None:
     assert [*_of_lmi(zip(answers, lines, strict=True))] == []
 
 
-def _of_lmi(rows) -> Iterator[tuple[str, str]]:
+def _of_lmi(rows: Iterable[tuple[bool, tuple[str, str]]]) -> Iterator[tuple[str, str]]:
     """The options with values of which LMI says another thing than the rules about values."""
     for answer, (option, value) in rows:
         spec = parse_spec(
