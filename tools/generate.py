@@ -51,6 +51,11 @@ TABLE = {
         "tools.vllm_architectures:generate",
         is_usual=False,
     ),
+    "parsers": Maker(
+        "what the parsers of vLLM and LMI accept, for tests, from wheels and a clone in build/",
+        "tools.lmi_properties:generate",
+        is_usual=False,
+    ),
     "triton": Maker("the schema of Triton's models", "tools.triton_schema:generate"),
     "catalog": Maker("the data of the catalog", "tools.catalog_data:generate"),
     "schema": Maker("the JSON Schemas of specs and reviews, and docs/spec.md", "tools.schemas:generate"),

@@ -21,6 +21,7 @@ _MODULES = "|".join(
     (
         r"vllm/(config|renderers|utils)/\w+\.py",
         r"vllm/entrypoints/\w+/protocol\.py",
+        r"vllm/(entrypoints|renderers)/chat_utils(/\w+)?\.py",
         "vllm/logger.py",
         _COMMAND_LINE,
         _ARGUMENTS,
@@ -48,6 +49,8 @@ def vllm_table(wheel: ZipFile) -> tuple[dict[str, Row], set[str]]:
     for flag, names in _registered(wheel).items():
         if flag in flags and names:
             flags[flag]["choices"] = sorted(names)
+    if "attention-backend" in flags:
+        flags["attention-backend"] |= {"choices": _backends(wheel), "folded": True}
     if "def parse_reasoning_parser" in sources.text(_ARGUMENTS):
         flags["reasoning-parser"]["choices"] = sorted({*_registered(wheel)["reasoning-parser"], "none"})
     fields = {name for name, _ in sources.fields("EngineArgs")}
@@ -132,7 +135,7 @@ class _Flags:
                         yield from ((str(name).removeprefix("--"), dict(row)) for name in names)
 
     def _of_call(self, call: ast.Call) -> Row:
-        row, written = Row(kind="text"), keywords(call)
+        row, written = self._bounds_by_name(call), keywords(call)
         for group, field in _unpacked(call):
             known, _, below = self.groups.get(group, "").partition(".")
             owner = self.groups.get(known, known)
@@ -142,6 +145,15 @@ class _Flags:
                     self._of_field(field or below, found), self._changes(group, field, known, below)
                 )
         return self._with_changes(row, written)
+
+    def _bounds_by_name(self, call: ast.Call) -> Row:
+        """The bounds of the field that an argument is for although it is not made from it."""
+        row, names = Row(kind="text"), [it.value for it in call.args if isinstance(it, ast.Constant)]
+        for owner in {} if [*_unpacked(call)] else dict.fromkeys(self.groups.values()):
+            for name, (annotation, default) in self.sources.fields(owner):
+                if f"--{name.replace('_', '-')}" in names:
+                    row |= _bounds(default) | _bounds(_metadata(annotation))
+        return row
 
     def _changes(self, group: str, field: str, known: str, below: str) -> Mapping[str, ast.expr | None]:
         return {**self.changed.get((known, below), {}), **self.changed.get((group, field), {})}
@@ -166,6 +178,8 @@ class _Flags:
                     del row["many"]
                 case "nargs", ast.Constant("+" | "*"):
                     row["many"] = True
+                case "nargs", ast.Constant("?"):
+                    row["kind"] = "flag-or-text"
         return {name: it for name, it in row.items() if it is not None}
 
     def _choices(self, value: ast.expr) -> list[str] | None:
@@ -183,7 +197,8 @@ class _Flags:
         row = self._of_hints(name, hints) | _bounds(default) | _bounds(_metadata(annotation))
         if row["kind"] == "flag":
             return {**row, "on": True} if _may_be_on(default) else row
-        return {**row, "optional": True} if "None" in hints else row
+        # Of words, its parser compares `None` with the text, so that none of them stands for no value.
+        return {**row, "optional": True} if "None" in hints and "choices" not in row else row
 
     def _of_hints(self, name: str, hints: list[str]) -> Row:
         """What `get_kwargs` makes of the types that a field may have, the first that fits."""
@@ -295,7 +310,7 @@ def _sizes(tree: ast.AST) -> Iterator[str]:
     """The fields that are read as `8k` or `2M`, too: compared one by one, or in a set with a name."""
     for node in ast.walk(tree):
         match node:
-            case ast.Assign([ast.Name("human_readable_int_args")], value):
+            case ast.Assign([ast.Name("human_readable_int_args" | "human_readable_ints")], value):
                 yield from _texts(value)
             case ast.If(test, [ast.Assign(_, ast.Name("human_readable_int")), *_]):
                 yield from _texts(test)
@@ -334,6 +349,20 @@ def _quantizations(wheel: ZipFile) -> set[str]:
     module = r"vllm/model_executor/layers/quantization/__init__\.py"
     sources = Sources(wheel, module)
     return set(map(str, sources.words(ast.Name("QuantizationMethods")) or ()))
+
+
+def _backends(wheel: ZipFile) -> list[str]:
+    """The members of vLLM's enumeration, which it looks for in capitals."""
+    sources = Sources(wheel, r"vllm/(v1/)?attention/backends/registry\.py")
+    found = [
+        str(name).lower()
+        for node in sources.nodes()
+        if isinstance(node, ast.ClassDef) and node.name == "AttentionBackendEnum"
+        for it in node.body
+        if isinstance(it, ast.Assign)
+        for name in map(ast.unparse, it.targets)
+    ]
+    return sorted([*found, "auto"])
 
 
 def _environment(wheel: ZipFile) -> set[str]:

@@ -8,7 +8,7 @@ from inferstack.check.load import parse_spec
 from inferstack.check.rules import RULES
 from inferstack.problems import Problem, Severity
 
-CODES = (*(f"IS34{number}" for number in range(9)), "IS387", "IS388")
+CODES = (*(f"IS34{number}" for number in range(9)), "IS387", "IS388", "IS389")
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
 VLLM_15, VLLM_20, VLLM_23, VLLM_26, VLLM_27, VLLM_30 = (
@@ -92,6 +92,12 @@ MISTAKES = {
     "in SGLang": (SGLANG_19, {"SM_SGLANG_MEM_FRACTION_STATIC": "high"}, "IS342", "a number"),
     "sglang: vLLM's backend": (SGLANG_19, {"SM_SGLANG_ATTENTION_BACKEND": "FLASH_ATTN"}, "IS342", "flashinfer"),
     "LMI's words": (LMI_28, {"OPTION_DTYPE": "half"}, "IS342", "allowed: auto, bf16"),
+    "LMI's words, before the tables": (LMI_18, {"OPTION_DTYPE": "half"}, "IS342", "LMI 18 does not accept; allowed: auto, bf16"),
+    "no pipelines, before the tables": (LMI_18, {"OPTION_PIPELINE_PARALLEL_DEGREE": "2"}, "IS342", "allowed: 1"),
+    "taken for auto": (LMI_28, {"OPTION_TASK": "embedding"}, "IS342", "`text-embedding`"),
+    "gone with vLLM 0.12": (VLLM_27, {"SM_VLLM_ATTENTION_BACKEND": "XFORMERS"}, "IS342", "flashinfer"),
+    "in LMI, a backend": (LMI_28, {"OPTION_ATTENTION_BACKEND": "FLASH_ATTENTION"}, "IS342", "flash_attn,"),
+    "a form of messages": (VLLM_27, {"SM_VLLM_CHAT_TEMPLATE_CONTENT_FORMAT": "json"}, "IS342", "auto, openai or string"),
     "in LMI: no pipelines": (LMI_28, {"OPTION_PIPELINE_PARALLEL_DEGREE": "2"}, "IS342", "allowed: 1"),
     "in LMI, of vLLM": (LMI_28, {"OPTION_KV_CACHE_DTYPE": "int4"}, "IS342", "LMI 28 with vLLM 0.26.0"),
     "in LMI, by an alias": (LMI_28, {"TENSOR_PARALLEL_DEGREE": "auto"}, "IS342", "`max`"),
@@ -168,7 +174,25 @@ MISTAKES = {
         {"OPTION_MAX_ROLLING_BATCH_PREFILL_TOKENS": "32", "OPTION_MAX_ROLLING_BATCH_SIZE": "64"},
         *("IS387", "write 64 or more"),
     ),
+    "TensorRT-LLM's in LMI": (LMI_28, {"OPTION_MAX_INPUT_LEN": "4096"}, "IS340", "write `OPTION_MAX_MODEL_LEN`"),
+    "Neuron's in LMI": (LMI_20, {"OPTION_N_POSITIONS": "4096"}, "IS340", "only its handler of Neuron reads"),
+    "Transformers' in LMI": (
+        LMI_28,
+        {"OPTION_ROLLING_BATCH": "vllm", "OPTION_LOAD_IN_4BIT": "true"},
+        *("IS340", "write `OPTION_QUANTIZE`"),
+    ),
+    "LMI keeps fewer adapters than it has by default": (
+        LMI_28,
+        {"OPTION_ENABLE_LORA": "true", "OPTION_MAX_CPU_LORAS": "2"},
+        *("IS389", "`OPTION_MAX_LORAS` is 4, unless it is set; write 4 or more"),
+    ),
+    "fewer adapters, before the tables": (
+        LMI_18,
+        {"OPTION_MAX_LORAS": "8", "OPTION_MAX_CPU_LORAS": "4"},
+        *("IS389", "write 8 or more"),
+    ),
     # ------------------------------------------------------------ no prefix
+    "LMI's batches": (LMI_28, {"ROLLING_BATCH": "vllm"}, "IS388", "write `OPTION_ROLLING_BATCH`"),
     "llm_model_hub": (VLLM_27, {"MAX_MODEL_LEN": "8192"}, "IS388", "write `SM_VLLM_MAX_MODEL_LEN`"),
     "llm_model_hub, SGLang": (SGLANG_12, {"TENSOR_PARALLEL_SIZE": "4"}, "IS388", "`SM_SGLANG_TENSOR_PARALLEL_SIZE`"),
     "SGLang's own word": (SGLANG_12, {"CONTEXT_LENGTH": "8192"}, "IS388", "write `SM_SGLANG_CONTEXT_LENGTH`"),
@@ -236,6 +260,13 @@ RIGHT = {
             **{"OPTION_MAX_MODEL_LEN": "8192", "OPTION_GPU_MEMORY_UTILIZATION": "0.9", "SERVING_FAIL_FAST": "true"},
         },
     ),
+    "LMI's words, before the tables": (LMI_18, {"OPTION_DTYPE": "fp16", "OPTION_PIPELINE_PARALLEL_DEGREE": "1"}),
+    "before LMI 15": (f"{AWS}/djl-inference:0.32.0-lmi14.0.0-cu126", {"OPTION_DTYPE": "half"}),
+    "a task of Transformers": (LMI_28, {"OPTION_TASK": "token-classification", "OPTION_LOAD_IN_8BIT": "true"}),
+    "a backend in small letters": (VLLM_27, {"SM_VLLM_ATTENTION_BACKEND": "flashinfer"}),
+    "as many adapters as LMI has by default": (LMI_28, {"OPTION_ENABLE_LORA": "true", "OPTION_MAX_CPU_LORAS": "4"}),
+    "TensorRT-LLM's with its handler": (LMI_28, {"OPTION_ROLLING_BATCH": "trtllm", "OPTION_MAX_INPUT_LEN": "4096"}),
+    "batches of something else": (VLLM_27, {"ROLLING_BATCH": "vllm"}),
     "LMI switches off": (LMI_28, {"OPTION_ENABLE_PREFIX_CACHING": "false"}),
     "LMI skips what is empty": (LMI_28, {"OPTION_QUANTIZE": "", "OPTION_MAX_MODEL_LEN": ""}),
     "LMI reads TGI's": (LMI_28, {"SM_NUM_GPUS": "4", "MAX_CONCURRENT_REQUESTS": "64", "HF_MODEL_QUANTIZE": "awq"}),

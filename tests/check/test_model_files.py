@@ -22,6 +22,7 @@ TGI = f"{AWS}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311"
 TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
 OF_70B = 141_107_412_992
 ENOUGH = {HEALTH_CHECK: 3600}
+LMI_OF_70B = {"image": LMI, "size": OF_70B, "on": "ml.p5.48xlarge"}
 
 
 @pytest.fixture(autouse=True)
@@ -229,6 +230,17 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {"variant": {HEALTH_CHECK: 180, DOWNLOAD: 60}, "files": "s3://acme-models/m.tar.gz"},
         "write `model_data_download_timeout_in_seconds: 600`",
         {"variant": {HEALTH_CHECK: 180, DOWNLOAD: 180}, "files": "s3://acme-models/m.tar.gz"},
+    ),
+    "IS392 longer than LMI waits": (
+        {**LMI_OF_70B, "size": 240_000_000_000},
+        "LMI may take 2400 s to read 240 GB of weights, but ends after 1200; "
+        'write `OPTION_MODEL_LOADING_TIMEOUT: "3600"`',
+        {**LMI_OF_70B, "size": 120_000_000_000},
+    ),
+    "IS392 a time that is written": (
+        {**LMI_OF_70B, "environment": {"OPTION_MODEL_LOADING_TIMEOUT": "600"}},
+        'but ends after 600; write `OPTION_MODEL_LOADING_TIMEOUT: "2880"`',
+        {**LMI_OF_70B, "environment": {"OPTION_MODEL_LOADING_TIMEOUT": "2880"}},
     ),
     "IS362 a GPU that is too old": (
         {

@@ -108,6 +108,25 @@ def test_a_spec_says_how_its_model_is_served(capsys):
     assert of_bytes["tokens"][0] == pytest.approx(2 * row["tokens"][0], rel=0.01)
 
 
+WRONG_ELSEWHERE = SPEC.replace("count: 1}", "count: 1, autoscaling: {min_capacity: 3, max_capacity: 1}}")
+
+
+def test_an_error_elsewhere_is_no_hindrance(capsys):
+    Path("chat.yaml").write_text(WRONG_ELSEWHERE)
+    assert main(["fit", "chat.yaml", "--context", "8192"]) == 0
+    said = capsys.readouterr()
+    assert said.err.count("chat.yaml: 1 error elsewhere in it, which `inferstack validate` shows\n") == 1
+    assert "ml.g6e.xlarge" in said.out
+
+
+def test_an_error_of_the_model_is_the_only_one_that_is_shown(capsys):
+    Path("chat.yaml").write_text(WRONG_ELSEWHERE.replace("model_config: model", "model_config: none"))
+    assert main(["fit", "chat.yaml", "--context", "8192"]) == 1
+    said = capsys.readouterr().err
+    assert "the file cannot be read" in said
+    assert "max_capacity" not in said
+
+
 def test_an_engine_that_divides_no_model_needs_one_gpu_for_it(capsys):
     tei = "763104351884.dkr.ecr.us-east-1.amazonaws.com/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
     Path("chat.yaml").write_text(SPEC.replace('{framework: vllm, version: "0.30.0"}', tei))
@@ -202,7 +221,7 @@ ASKED = ("--context", "8192", "--concurrency", "8")
 COMPONENT = "inference_components.chat.specification"
 IN_COMPONENT = {
     f"{COMPONENT}.compute_resource_requirements.number_of_accelerator_devices_required": 2,
-    f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 88473,
+    f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 88064,
     f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
     f"{COMPONENT}.container.environment.SM_VLLM_MAX_MODEL_LEN": "8192",
 }
@@ -258,7 +277,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
         ("--context", "512", "--choose", "ml.g6e.xlarge"),
         {
             "variant.instance_type": "ml.g6e.xlarge",
-            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 29491,
+            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 28672,
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
             **BY_DEFAULT,
             f"{TARGET}.0.target_value": 22,
@@ -279,7 +298,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
         ('vllm, version: "0.30.0"', 'sglang, version: "0.5.12"'),
         (),
         {
-            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 44236,
+            f"{COMPONENT}.compute_resource_requirements.min_memory_required_in_mb": 44032,
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
         },
     ),

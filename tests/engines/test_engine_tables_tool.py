@@ -120,7 +120,7 @@ def test_vllm(tmp_path: Path) -> None:
         "tool-call-parser": {"kind": "text", "optional": True, "choices": ["hermes"], "server": True},
         "model": {"kind": "text"},
         "size": {"kind": "text", "choices": ["m", "s"], "server": True},
-        "sizes": {"kind": "text", "many": True, "choices": ["m", "s"], "optional": True, "server": True},
+        "sizes": {"kind": "text", "many": True, "choices": ["m", "s"], "server": True},
         "max-model-len": {"kind": "size-or-auto", "least": 1, "optional": True},
         "tokens": {"kind": "size", "above": 0, "server": True},
         "quantization": {"kind": "text", "optional": True, "choices": ["awq"], "server": True},

@@ -8,7 +8,7 @@ lock is read once, together with the Document, for all its stages.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -92,8 +92,20 @@ def load_spec(
     document = read_spec(path)
     lock = lock_beside(document) if locked else AS_WRITTEN
     staged = at_stage(document, stage)
-    document = overridden(staged, overrides, stage) if overrides else staged
-    return _load(document, stage, region, lock, period=period)
+    changed = overridden(staged, overrides, stage) if overrides else staged
+    return _load(_read(changed, stage, region, lock, period))
+
+
+@few_suggestions()
+def load_unruled(path: Path, *, stage: str | None, region: str | None) -> LoadedSpec:
+    """Reads a spec file for one stage, whatever its rules say, for what a broken rule does not touch.
+
+    Raises:
+        SpecError: when it has not the structure of a spec.
+    """
+    document = read_spec(path)
+    read = _read(at_stage(document, stage), stage, region, lock_beside(document))
+    return replace(read.loaded, spec=read.deployed)
 
 
 @few_suggestions()
@@ -103,7 +115,7 @@ def parse_spec(data: Mapping[str, Any] | ModelSpec, *, stage: str | None = None)
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return _load(_named(at_stage(Document.from_data(data), stage)), stage, None, NO_LOCK)
+    return _load(_read(_named(at_stage(Document.from_data(data), stage)), stage, None, NO_LOCK))
 
 
 def checked(spec: ModelSpec) -> LoadedSpec:
@@ -162,7 +174,8 @@ def check_document(
     stages = (stage,) if stage is not None else deployable_stages(document, lock.lock)
     for each_stage in stages:
         try:
-            specs.append(_load(at_stage(document, each_stage), each_stage, region, lock, model_config))
+            read = _read(at_stage(document, each_stage), each_stage, region, lock)
+            specs.append(_load(read, model_config))
             problems: Iterable[Problem] = specs[-1].warnings
         except SpecError as error:
             problems = error.problems
@@ -192,27 +205,34 @@ def deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None
     return names if names and only else (None, *names)
 
 
-def _load(
-    staged: Document,
-    stage: str | None,
-    region: str | None,
-    lock: FoundLock,
-    model_config: Path | None = None,
-    period: int | None = None,
-) -> LoadedSpec:
+class _Unruled(NamedTuple):
+    """A spec before its rules."""
+
+    loaded: LoadedSpec
+    """As the rules see it: with pinned model packages, and the URLs of uploads as they are written."""
+    deployed: ModelSpec
+    beside: tuple[Problem, ...]
+    """What its lock and its traffic have against it."""
+
+
+def _load(read: _Unruled, model_config: Path | None = None) -> LoadedSpec:
+    return replace(ruled(read.loaded, read.beside, model_config), spec=read.deployed)
+
+
+def _read(
+    staged: Document, stage: str | None, region: str | None, lock: FoundLock, period: int | None = None
+) -> _Unruled:
     staged = with_lists(staged)
     typed = _typed(staged, lock)
     if unfit := [*unfit_defaults(typed, staged)]:
         staged = without_defaults(staged, unfit)
         typed = _typed(staged, lock)
     spec, of_traffic, traffic = with_traffic(with_region(typed, region), staged, period)
-    # The rules see pinned model packages, and the URLs of uploads as they are written.
     pinned = with_pins_applied(spec, staged, stage, lock)
     applied = apply_lock(pinned.spec, staged, stage, lock)
+    loaded = LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded, traffic=traffic)
     beside = (*applied.problems, *pinned.problems, *of_traffic)
-    unruled = LoadedSpec(pinned.spec, pinned.document, stage, uploaded=applied.uploaded, traffic=traffic)
-    loaded = ruled(unruled, beside, model_config)
-    return replace(loaded, spec=spec if lock.ignored else applied.spec)
+    return _Unruled(loaded, spec if lock.ignored else applied.spec, beside)
 
 
 def _typed(document: Document, lock: FoundLock) -> ModelSpec:

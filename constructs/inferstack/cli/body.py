@@ -9,9 +9,17 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
-from inferstack.check.load import load_spec
 from inferstack.cli.arguments import whole_number
-from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
+from inferstack.cli.choice import (
+    ALL,
+    Choice,
+    blocks_of,
+    chosen_by,
+    load_to_look_at,
+    loading,
+    only_block,
+    only_one,
+)
 from inferstack.cli.sending import command, warn_of_size
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.cli.text_body import add_text_arguments, make_of_texts, purpose_of, wrong_use_of_texts
@@ -129,7 +137,7 @@ def _make(options: argparse.Namespace) -> int:
         SpecError: with what is wrong with the spec.
         Refusal: when it is not clear which model is meant, or the body cannot be made.
     """
-    loaded = load_spec(options.spec, stage=options.stage)
+    loaded = load_to_look_at(options.spec, stage=options.stage)
     asked = _asked_by(loaded.spec, options, "the request")
     model = asked.model
     bodies, files = _invocation()
@@ -196,7 +204,7 @@ def _read(options: argparse.Namespace) -> int:
 
 def _answering(options: argparse.Namespace) -> Any:
     """The configuration of the model that gave an answer."""
-    model = _asked_by(load_spec(options.spec, stage=options.stage).spec, options, "the answer").model
+    model = _asked_by(load_to_look_at(options.spec, stage=options.stage).spec, options, "the answer").model
     if not model.config.output:
         raise Refusal(f"{model.name} declares no outputs: omit the SPEC to read the answer as it is")
     return model.config

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.cli.terminal import Refusal
+from inferstack.check.load import LoadedSpec, load_spec, load_unruled
+from inferstack.cli.terminal import Refusal, tell
 from inferstack.facts.triton import PlacedTriton, triton_blocks
 from inferstack.facts.walk import (
     PlacedContainer,
@@ -21,6 +22,7 @@ from inferstack.facts.walk import (
     runs_of,
 )
 from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Severity, SpecError, printable
 from inferstack.problems.words import choose, listed
 
 
@@ -112,6 +114,28 @@ def only_one(spec: ModelSpec) -> Choice:
     if len(found) != 1:
         return ALL
     return Choice(component=found.pop()) if components(spec) else Choice(model=found.pop())
+
+
+def load_to_look_at(path: Path, *, stage: str | None, region: str | None = None) -> LoadedSpec:
+    """A spec of which a command needs the models only: what else is wrong is said, and no hindrance.
+
+    Raises:
+        SpecError: with what is wrong with its structure, its models or their files.
+    """
+    try:
+        return load_spec(path, stage=stage, region=region)
+    except SpecError as error:
+        loaded = load_unruled(path, stage=stage, region=region)
+        errors = [it for it in error.problems if it.severity is Severity.ERROR]
+        of_models = [it for it in errors if it.file != loaded.document.file or _OF_MODELS & {*it.path}]
+        if of_models:
+            raise SpecError(of_models) from None
+        found = f"{len(errors)} error{'s' * (len(errors) > 1)}"
+        tell(printable(f"{path}: {found} elsewhere in it, which `inferstack validate` shows"))
+        return loaded
+
+
+_OF_MODELS = frozenset({"triton", "model_config"})
 
 
 def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:

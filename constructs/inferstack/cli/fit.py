@@ -11,10 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog import instances
-from inferstack.check.load import load_spec
+from inferstack.check.load import load_unruled
 from inferstack.check.model_files import described_models
 from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
+from inferstack.cli.choice import load_to_look_at
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
@@ -106,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
         )
     region = options.region
     if options.spec is not None:
-        region = region_of(load_spec(options.spec, stage=options.stage, region=options.region).spec)
+        looked_at = load_unruled(options.spec, stage=options.stage, region=options.region)
+        region = region_of(looked_at.spec)
     prices = prices_for(region, options.prices)
     found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
@@ -133,7 +135,7 @@ def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
         model = read_model(options.model_config)
         yield _AskedModel(model.name, model, Served(version=version, **asked))
         return
-    loaded = load_spec(options.spec, stage=options.stage, region=options.region)
+    loaded = load_to_look_at(options.spec, stage=options.stage, region=options.region)
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
         described = Described(placed, it)
         serving, model = described.serving(1), replace(it, context=described.longest)

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.check.load import load_spec
-from inferstack.cli.choice import ALL, Choice, chosen_by, containers_of
+from inferstack.cli.choice import ALL, Choice, chosen_by, containers_of, load_to_look_at
 from inferstack.cli.sending import command, streaming_program, warn_of_size
 from inferstack.cli.terminal import Refusal
 from inferstack.engines.engine import ENGINES
@@ -125,7 +124,7 @@ def make_of_texts(options: argparse.Namespace) -> int:
         SpecError: with what is wrong with the spec.
         Refusal: when it is not clear which engine is meant, or the engine does not answer such requests.
     """
-    spec = load_spec(options.spec, stage=options.stage).spec
+    spec = load_to_look_at(options.spec, stage=options.stage).spec
     purpose = purpose_of(options) or PURPOSES[0]
     asked = asked_engine(spec, chosen_by(options))
     form = asked.form(purpose)

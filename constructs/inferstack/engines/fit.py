@@ -67,8 +67,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def host_memory_mib(self) -> int:
-        """The share of the host's memory that a copy can have."""
-        return int(self.host.memory_mib * _USABLE_MEMORY) // self.copies
+        """The share of the host's memory that a copy can have, in whole GiB."""
+        return int(self.host.memory_mib * _USABLE_MEMORY) // self.copies // 1024 * 1024
 
 
 # The host, the agent and the container runtime keep some for themselves.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from inferstack.catalog.instances import Capability
+from inferstack.engines.engine import RUN_VLLM
 from inferstack.engines.settings import Setting, family_of, setting
 from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.walk import PlacedContainer
@@ -83,3 +84,22 @@ LEAST_CAPABILITIES: Mapping[str, Capability] = {
 """The least compute capability for a `quantization` of vLLM, by `get_min_capability` in its
 `layers/quantization`: of several versions, the lowest.
 """
+_OF_SGLANG: Mapping[str, Capability] = {
+    "awq": (7, 5),
+    "awq_marlin": (8, 0),
+    "blockwise_int8": (8, 0),
+    "gptq_marlin": (8, 0),
+    "modelopt_fp8": (8, 9),
+    "nvfp4_online": (10, 0),
+    "petit_nvfp4": (9, 0),
+    "w4afp8": (9, 0),
+    "w8a8_fp8": (8, 9),
+    "w8a8_int8": (7, 5),
+}
+"""The same of SGLang's, where all versions from 0.5.5 have the same one."""
+
+
+def least_capability(engine: str, quantization: str) -> Capability | None:
+    """What a GPU must be able to do for a `quantization`; None if that is not known, or anything will do."""
+    of_engine = _OF_SGLANG if engine == "sglang" else LEAST_CAPABILITIES if engine in RUN_VLLM else {}
+    return of_engine.get(quantization)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from inferstack.engines.values import EngineOption
 
-_TEXT, _WHOLE, _NUMBER, _BOOLEAN = (
-    EngineOption("text"),
+_ANY, _WHOLE, _NUMBER, _BOOLEAN = (
+    EngineOption("any"),
     EngineOption("int"),
     EngineOption("float"),
     EngineOption("boolean"),
@@ -34,6 +34,12 @@ _READ: Mapping[str, EngineOption] = {
     "cpu_offload_gb": _NUMBER,
     "enable_streaming": EngineOption("text", choices=("true", "false", "huggingface"), folded=True),
     "dtype": _one_of("auto", "bf16", "bfloat16", "float16", "float32", "fp16", "fp32"),
+    # Of the handler of vLLM, which takes any other word for `auto`; and of Transformers.
+    "task": _one_of(
+        *("auto", "classify", "feature-extraction", "generate", "text-embedding", "text-generation"),
+        *("conversational", "fill-mask", "question-answering", "summarization", "text-classification"),
+        *("text2text-generation", "token-classification", "translation", "zero-shot-image-classification"),
+    ),
     "rolling_batch": _one_of("auto", "disable", "lmi-dist", "trtllm", "vllm"),
     "chat_template_content_format": _one_of("auto", "openai", "string"),
     "trust_remote_code": _BOOLEAN,
@@ -66,11 +72,11 @@ _UNCHECKED = (
     *("retry_threshold", "revision", "rotary_base"),
     *("rotary_dim", "rotary_scaling_factor", "rotary_scaling_type", "s3url"),
     *("save_mp_checkpoint_path", "sessions_expiration", "sessions_path", "smoothquant_alpha"),
-    *("speculative_draft_model", "speculative_length", "stop_sequence", "task", "tokenizer"),
+    *("speculative_draft_model", "speculative_length", "stop_sequence", "tokenizer"),
     *("tokens_per_block", "tool_call_parser", "trtllm_checkpoint_path", "trtllm_python_backend"),
     *("trust_insecure_model_files", "use_custom_all_reduce", "use_fused_mlp"),
 )
-LMI_OPTIONS: Mapping[str, EngineOption] = {**dict.fromkeys(sorted(_UNCHECKED), _TEXT), **_READ}
+LMI_OPTIONS: Mapping[str, EngineOption] = {**dict.fromkeys(sorted(_UNCHECKED), _ANY), **_READ}
 """Every option that LMI reads itself; those of vLLM are passed on."""
 
 OF_SERVER = frozenset(
@@ -93,3 +99,24 @@ PASSED_ON: Mapping[str, str] = {
     "reasoning_parser": "reasoning_parser",
 }
 """Options of LMI whose value is one of vLLM's."""
+
+OF_LMI_15 = (0, 8, 4)
+"""Its vLLM, which is older than the tables. Since then LMI compares its own names with vLLM's."""
+REFUSED_SINCE_LMI_15 = ("dtype", "pipeline_parallel_degree")
+"""Own options whose values have been the same since then."""
+ADAPTERS_IN_A_BATCH = 4
+"""LMI's `max_loras` if nothing sets it; vLLM's is 1."""
+
+TRANSFORMERS, _TRT_LLM, _NEURON = "Hugging Face's Transformers", "TensorRT-LLM", "Neuron"
+OF_HANDLERS: Mapping[str, tuple[str, str]] = {
+    "load_in_4bit": (TRANSFORMERS, "quantize"),
+    "load_in_8bit": (TRANSFORMERS, "quantize"),
+    "data_type": (TRANSFORMERS, "dtype"),
+    "max_input_len": (_TRT_LLM, "max_model_len"),
+    "max_seq_len": (_TRT_LLM, "max_model_len"),
+    "max_num_tokens": (_TRT_LLM, "max_rolling_batch_prefill_tokens"),
+    "kv_cache_free_gpu_mem_fraction": (_TRT_LLM, "gpu_memory_utilization"),
+    "enable_kv_cache_reuse": (_TRT_LLM, "enable_prefix_caching"),
+    "n_positions": (_NEURON, "max_model_len"),
+}
+"""Options that LMI's handler of vLLM drops, with the one that reads them and what vLLM has for it."""

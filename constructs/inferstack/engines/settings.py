@@ -65,6 +65,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "tokenizer": {"sglang": "tokenizer-path"},
     "load_format": {},
     "cpu_offload_gb": {"lmi": "cpu_offload_gb_per_gpu"},
+    "rolling_batch": {"vllm": "", "sglang": ""},
     "port": {"tgi": "PORT", "tei": "PORT"},
     "model": {"sglang": "model-path", "lmi": "model_id", "tgi": "MODEL_ID", "tei": "MODEL_ID"},
 }

@@ -72,6 +72,7 @@ def _values(answers: Answers) -> dict[str, str]:
     without = answers.ci == NO_CI
     return values | {
         "first_deployment": _filled(_part("administrator.md" if without else "least-privilege.md"), values),
+        "checks_of_kind": _filled(_part("chat.md"), values) if answers.kind == "chat" else "",
         "pipeline": "" if without else _filled(_part(f"pipeline-{answers.ci}.md"), values),
     }
 

@@ -34,7 +34,7 @@ from inferstack.format.model import Container, FrameworkImage, S3DataSource
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe, did_you_mean_then, listed
 from inferstack.texts.arns import wildcard_in, wildcards_in
-from inferstack.texts.placeholders import PSEUDO_PARAMETERS, is_opaque, sample
+from inferstack.texts.placeholders import PSEUDO_PARAMETERS, is_opaque, is_settled, sample
 from inferstack.texts.s3_urls import has_key, is_no_archive, s3_url
 
 _SOURCE = f"{API}/API_S3ModelDataSource.html"
@@ -213,6 +213,9 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
         if placed.takes_prefix or title is None or has_files(placed.container):
             continue
         said = [placed.environment[it] for it in names if it in placed.environment]
+        if names and _names_another_engines_model(placed, names):
+            # IS375 says by which variable this engine finds it.
+            continue
         if all(it.startswith(_FOLDER) for it in said):
             message = f"the {title} container has no model" + (" files, but is to load them" if said else "")
             variable = f", or {sorted(names)[0]} to `environment`" if names and not said else ""
@@ -220,6 +223,12 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
 
 
 _FOLDER = "/opt/ml/model"
+_HUB_ID = "HF_MODEL_ID"
+
+
+def _names_another_engines_model(placed: PlacedContainer, names: frozenset[str]) -> bool:
+    value = placed.environment.get(_HUB_ID, _FOLDER)
+    return _HUB_ID not in names and is_settled(value) and not value.startswith(_FOLDER)
 
 
 def _title_of_engine(placed: PlacedContainer) -> str | None:

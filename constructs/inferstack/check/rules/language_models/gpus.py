@@ -7,7 +7,7 @@ from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, Insta
 from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, judged
 from inferstack.engines.engine import RUN_VLLM
-from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, LEAST_CAPABILITIES, GpusUsed, gpus_used
+from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, GpusUsed, gpus_used, least_capability
 from inferstack.engines.settings import setting, variable_for
 from inferstack.facts.walk import PlacedContainer, containers, runs_of
 from inferstack.format.kinds import ModelSpec
@@ -123,13 +123,13 @@ def gpu_computes_in_the_type(spec: ModelSpec) -> Iterator[Problem]:
 
 @warning("IS373", _QUANTIZATION)
 def gpu_computes_with_the_quantization(spec: ModelSpec) -> Iterator[Problem]:
-    """A GPU should be able to compute with the quantization that vLLM is told to use.
+    """A GPU should be able to compute with the quantization that vLLM or SGLang is told to use.
 
     Each has a least compute capability, below which the server exits when it starts.
     """
     for it in judged(spec):
-        said = setting(it.placed, "quantization") if it.running.name in RUN_VLLM else None
-        least = None if said is None else LEAST_CAPABILITIES.get(said.value)
+        said = setting(it.placed, "quantization")
+        least = None if said is None else least_capability(it.running.name, said.value)
         host = None if least is None else _lesser(it.placed, least)
         if said is not None and least is not None and host is not None:
             message = f"`{said.name}` is {said.value}, which needs {_capability(least)}, but {_has(host)}"

@@ -58,3 +58,12 @@ def known(spec: ModelSpec) -> Iterator[tuple[Judged, KnownOptions]]:
     for it in judged(spec):
         if it.options is not None:
             yield it, it.options
+
+
+_ENTRY_POINT = "lmi_vllm"
+
+
+def has_own_handler(it: Judged) -> bool:
+    """Whether LMI hands its options to another handler than the one that runs vLLM."""
+    handler = it.placed.environment.get("OPTION_ENTRYPOINT", _ENTRY_POINT)
+    return _ENTRY_POINT not in handler or it.placed.environment.get("OPTION_ROLLING_BATCH") == "trtllm"

@@ -4,10 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from inferstack.check.rules.base import warning
-from inferstack.check.rules.language_models.judged import Judged, judged, known
+from inferstack.check.rules.language_models.judged import Judged, has_own_handler, judged, known
 from inferstack.engines.arguments import words_after
 from inferstack.engines.engine import is_supervised
-from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
+from inferstack.engines.lmi import (
+    ADAPTERS_IN_A_BATCH,
+    CALLED,
+    LMI_OPTIONS,
+    OF_LMI_15,
+    PASSED_ON,
+    REFUSED_SINCE_LMI_15,
+)
 from inferstack.engines.settings import Setting, family_of, setting, settings, variable_for
 from inferstack.engines.tables import KnownOptions, numbers
 from inferstack.engines.values import NO_VALUE
@@ -29,6 +36,8 @@ def options_accept_their_values(spec: ModelSpec) -> Iterator[Problem]:
 
     With any other, the container ends when it starts. What is accepted is read from the engine's own version.
     """
+    for it in judged(spec):
+        yield from _of_an_older_lmi(it)
     for it, options in known(spec):
         for variable, value in it.environment.items():
             own = it.engine.own.get(variable) if is_supervised(numbers(options.version)) else None
@@ -43,6 +52,19 @@ def options_accept_their_values(spec: ModelSpec) -> Iterator[Problem]:
                 allowed = _refused(it, options, option, value)
             if allowed is not None:
                 message = f'{variable[:60]} is "{value[:60]}", which {it.title} does not accept'
+                yield Problem(it.path(variable), message, allowed)
+
+
+def _of_an_older_lmi(it: Judged) -> Iterator[Problem]:
+    """What LMI itself refuses, with a vLLM that is older than the tables."""
+    is_one = it.running.name == "lmi" and it.options is None
+    if is_one and numbers(it.running.version or "") >= OF_LMI_15 and not has_own_handler(it):
+        for option in REFUSED_SINCE_LMI_15:
+            variable = it.engine.variable(option)
+            value = it.environment.get(variable, "")
+            allowed = LMI_OPTIONS[option].refusal((value,)) if value else None
+            if allowed is not None:
+                message = f'{variable} is "{value[:60]}", which {it.title} does not accept'
                 yield Problem(it.path(variable), message, allowed)
 
 
@@ -215,14 +237,17 @@ def adapters_of_a_batch_are_kept(spec: ModelSpec) -> Iterator[Problem]:
 
     vLLM does not start with fewer.
     """
-    for it, _ in known(spec):
+    for it in judged(spec):
         kept = _number(it, "max_cpu_loras") if family_of(it.running.name) in _ON else None
         in_batch = _number(it, "max_loras")
-        if kept is not None and in_batch is not None and kept[1] < in_batch[1]:
-            message = f"{it.title} keeps {kept[1]} adapters, but `{in_batch[0].name}` is {in_batch[1]}"
-            yield Problem(
-                kept[0].path, message, f"write {in_batch[1]} or more, or lower `{in_batch[0].name}`"
-            )
+        name = variable_for(it.running.name, "max_loras")
+        least = ADAPTERS_IN_A_BATCH if it.running.name == "lmi" else None
+        by_default = ", unless it is set" if in_batch is None else ""
+        if in_batch is not None or setting(it.placed, "max_loras") is not None:
+            least = None if in_batch is None else in_batch[1]
+        if kept is not None and least is not None and kept[1] < least:
+            message = f"{it.title} keeps {kept[1]} adapters, but `{name}` is {least}{by_default}"
+            yield Problem(kept[0].path, message, f"write {least} or more, or lower `{name}`")
 
 
 def _number(it: Judged, what: str) -> tuple[Setting, int] | None:

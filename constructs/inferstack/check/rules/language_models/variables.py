@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from inferstack.check.rules.base import warning
-from inferstack.check.rules.language_models.judged import Judged, judged, known
+from inferstack.check.rules.language_models.judged import Judged, has_own_handler, judged, known
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.lmi import CALLED, LMI_OPTIONS, OF_SERVER
+from inferstack.engines.lmi import CALLED, LMI_OPTIONS, OF_HANDLERS, OF_LMI_15, OF_SERVER, TRANSFORMERS
 from inferstack.engines.settings import FORMER, NAMES, name_of, option_called, settings
 from inferstack.engines.tables import KnownOptions, every_name, every_version, numbers, versions_with
 from inferstack.format.kinds import ModelSpec
@@ -17,7 +17,6 @@ _DLC = "https://github.com/aws/deep-learning-containers"
 _VLLM = "https://docs.vllm.ai/en/latest/configuration/engine_args"
 _VLLM_VARIABLES = "https://docs.vllm.ai/en/latest/configuration/env_vars"
 _LMI = "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/user_guides/vllm_user_guide.html"
-_ENTRY_POINT = "lmi_vllm"
 _FILES = ("artifact_url", "model_data_url", "model_data_source")
 _LEAST_LETTERS = 6
 """A shorter name without a prefix may be anything."""
@@ -77,7 +76,9 @@ def _meant(it: Judged, options: KnownOptions, option: str) -> str:
 
 
 def _not_lmis(it: Judged, options: KnownOptions, variable: str, option: str) -> Iterator[Problem]:
-    if option in LMI_OPTIONS or option in CALLED or _has_own_handler(it):
+    if option in OF_HANDLERS and not has_own_handler(it):
+        yield from _of_another_handler(it, variable, *OF_HANDLERS[option])
+    if option in LMI_OPTIONS or option in CALLED or has_own_handler(it):
         return
     flag = option.replace("_", "-")
     found = options.options(flag)
@@ -97,9 +98,12 @@ def _not_lmis(it: Judged, options: KnownOptions, variable: str, option: str) -> 
             yield Problem(it.path(variable), message, similar or "remove it", of_key=True)
 
 
-def _has_own_handler(it: Judged) -> bool:
-    handler = it.placed.environment.get("OPTION_ENTRYPOINT", _ENTRY_POINT)
-    return _ENTRY_POINT not in handler or it.placed.environment.get("OPTION_ROLLING_BATCH") == "trtllm"
+def _of_another_handler(it: Judged, variable: str, handler: str, instead: str) -> Iterator[Problem]:
+    # Without a word about it, LMI runs what vLLM does not serve by Transformers.
+    runs_vllm = it.placed.environment.get("OPTION_ROLLING_BATCH") == "vllm"
+    if runs_vllm or handler != TRANSFORMERS or it.placed.environment.get("OPTION_ASYNC_MODE") == "true":
+        message = f"{it.title} drops {variable}, which only its handler of {handler} reads"
+        yield Problem(it.path(variable), message, f"write `{it.engine.variable(instead)}`", of_key=True)
 
 
 def _misspelt(it: Judged, options: KnownOptions, variable: str) -> Iterator[Problem]:
@@ -136,7 +140,7 @@ def options_are_of_this_version(spec: ModelSpec) -> Iterator[Problem]:
                 continue
             name = option.replace("_", "-") if it.running.name == "lmi" else option
             is_own = it.running.name == "lmi" and (
-                option in LMI_OPTIONS or option in CALLED or _has_own_handler(it)
+                option in LMI_OPTIONS or option in CALLED or has_own_handler(it)
             )
             versions = () if is_own or options.meant_by(name) else versions_with(str(it.engine.table), name)
             if versions:
@@ -172,7 +176,7 @@ def variables_have_the_prefix(spec: ModelSpec) -> Iterator[Problem]:
     for it in judged(spec):
         for variable in _OF_NAMES.keys() & it.placed.environment.keys() - it.engine.aliases.keys():
             name = name_of(it.running.name, _OF_NAMES[variable]) if it.engine.prefix else None
-            if name is not None and _owner(it, variable) is None and not _has_own_handler(it):
+            if name is not None and _owner(it, variable) is None and not has_own_handler(it):
                 message = f"{it.title} does not read {variable}"
                 yield Problem(it.path(variable), message, f"write `{it.engine.variable(name)}`", of_key=True)
 
@@ -272,10 +276,6 @@ def _unread(it: Judged, options: KnownOptions, variable: str) -> Problem:
 # ---------------------------------------------------------------- two for one
 
 
-# vLLM in LMI 15, the first that surely compares them. It is older than the tables, which are not needed here.
-_OF_LMI_15 = (0, 8, 4)
-
-
 @warning("IS346", _LMI)
 def lmi_has_its_own_name(spec: ModelSpec) -> Iterator[Problem]:
     """An option for which LMI has a name of its own should not be set by vLLM's.
@@ -284,8 +284,8 @@ def lmi_has_its_own_name(spec: ModelSpec) -> Iterator[Problem]:
     not loaded, even if both are the same number.
     """
     for it in judged(spec):
-        compares = it.running.name == "lmi" and numbers(it.running.version or "") >= _OF_LMI_15
-        for variable in it.placed.environment if compares and not _has_own_handler(it) else ():
+        compares = it.running.name == "lmi" and numbers(it.running.version or "") >= OF_LMI_15
+        for variable in it.placed.environment if compares and not has_own_handler(it) else ():
             called = CALLED.get(str(it.engine.option(variable)))
             if called is not None:
                 message = f"{it.title} does not load a model with {variable}"

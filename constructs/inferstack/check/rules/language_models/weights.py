@@ -24,10 +24,14 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 # Both exit without it, whatever files there are.
 _NEEDS_HUB_ID = frozenset({"tgi", "tei"})
 # https://github.com/huggingface/text-generation-inference/issues/751
-_API_TOKEN = "HF_API_TOKEN"
+_OTHER_TOKENS = ("HF_API_TOKEN", "HUGGINGFACE_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN")
 _BOTH_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 # Older versions of TGI read the longer name only, newer ones both.
-_READ_TOKENS = {"vllm": _BOTH_TOKENS, "sglang": _BOTH_TOKENS, "lmi": _BOTH_TOKENS, "tgi": _BOTH_TOKENS[::-1]}
+_READ_TOKENS = {
+    **dict.fromkeys(("vllm", "sglang", "lmi"), _BOTH_TOKENS),
+    "tgi": _BOTH_TOKENS[::-1],
+    "tei": ("HF_API_TOKEN", "HF_TOKEN"),
+}
 _PORT, _HOSTS = "8080", frozenset({"", "0.0.0.0", "::"})
 
 
@@ -67,13 +71,15 @@ def name_on_the_hub_is_not_empty(spec: ModelSpec) -> Iterator[Problem]:
 def token_has_the_name_that_is_read(spec: ModelSpec) -> Iterator[Problem]:
     """A token for Hugging Face's hub should be in the variable that the engine reads.
 
-    Without it, the hub refuses gated and private models. Only TEI reads `HF_API_TOKEN`.
+    Without it, the hub refuses gated and private models. Only TEI reads `HF_API_TOKEN`, and none reads
+    `HUGGINGFACE_TOKEN`.
     """
     for it in judged(spec):
         read = _READ_TOKENS.get(family_of(it.running.name), ())
-        if read and _API_TOKEN in it.placed.environment and not it.placed.environment.keys() & {*read}:
-            message = f"{it.title} does not read `{_API_TOKEN}`"
-            yield Problem(it.path(_API_TOKEN), message, f"rename it to `{read[0]}`", of_key=True)
+        others = [name for name in _OTHER_TOKENS if name in it.placed.environment]
+        if read and others and not it.placed.environment.keys() & {*read}:
+            message = f"{it.title} does not read `{others[0]}`"
+            yield Problem(it.path(others[0]), message, f"rename it to `{read[0]}`", of_key=True)
 
 
 @warning("IS375", CONTAINER_PAGE)
