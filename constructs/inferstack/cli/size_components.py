@@ -78,10 +78,18 @@ def _lines(
     yield from reservations(loaded)
     if prices.source:
         yield f"prices in {prices.currency}: {prices.source}"
-    if len(fitting) < len(ranked):
+    if unfit := [*_unfit(ranked)]:
         yield "not for this objective:"
-        for it in ranked[len(fitting) :]:
-            yield from (f"  {it.instance_type}: {why}" for why in it.objections)
+        yield from unfit
+
+
+def _unfit(ranked: Sequence[SizedFleet]) -> Iterator[str]:
+    for fleet in ranked:
+        yield from (f"  {fleet.instance_type}: {why}" for why in fleet.objections)
+        for it in fleet.components if fleet.is_counted else ():
+            for other in it.others:
+                where = f"  {fleet.instance_type}: `{it.asked.name}`, {other.title}"
+                yield from (f"{where}: {why}" for why in other.objections)
 
 
 def _cells(fleet: SizedFleet) -> tuple[str, ...]:

@@ -79,6 +79,8 @@ class SizedComponent(msgspec.Struct, frozen=True):
 
     asked: AskedComponent
     size: Size
+    others: tuple[Size, ...] = ()
+    """What was measured on the same type, too."""
 
 
 class SizedFleet(CountedInstances, frozen=True, kw_only=True):
@@ -258,8 +260,8 @@ def _copies(asked: AskedComponent, instance_type: str) -> SizedComponent:
     rows = [replace(it, price_per_hour=None) for it in asked.measured if it.instance_type == instance_type]
     if not rows:
         raise CannotPackError(f"`{asked.name}` was not measured on {instance_type}")
-    first = sizes(rows, asked.demand, NO_PRICES)[0]
-    return SizedComponent(asked, replace(first, metric=OF_COPIES[first.metric]))
+    first, *others = sizes(rows, asked.demand, NO_PRICES)
+    return SizedComponent(asked, replace(first, metric=OF_COPIES[first.metric]), tuple(others))
 
 
 def _counted(
