@@ -30,7 +30,7 @@ class WrongAnswerError(ValueError):
     """A body is not the answer that was asked for; one line says why."""
 
 
-class _Message(msgspec.Struct):
+class _ChatMessage(msgspec.Struct):
     """What a chat answers. A model that reasons may have used up its tokens before it says anything."""
 
     content: str | None = None
@@ -45,8 +45,8 @@ class _Message(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    message: _Message | None = None
-    delta: _Message | None = None
+    message: _ChatMessage | None = None
+    delta: _ChatMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
 
