@@ -17,6 +17,9 @@ _EXCEPTION = re.compile(
 )
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARKS = re.compile(r"^[\s^~│|]*$")
+_CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
+# What reading a pickle raises about the file as such, and not about what is in it.
+_OF_FILES = re.compile(r"(?:^|\.)(?:\w*NotFoundError|OSError|PermissionError|MemoryError|EOFError|UnpicklingError)$")
 
 
 class Traceback:
@@ -25,13 +28,19 @@ class Traceback:
     def __init__(self) -> None:
         self._is_in, self._source_follows = False, False
         self._frame, self._indent = "", ""
+        self.chain = 0
+        """Counts tracebacks. One that continues another has its number."""
+        self._is_chained = False
 
     def inside(self, text: str) -> bool:
         """Whether a line is code or a place, which mean nothing by themselves."""
         if "Traceback (most recent call last)" in text:
             self._is_in, self._source_follows, self._frame = True, False, ""
+            self.chain += not self._is_chained
+            self._is_chained = False
             self._indent = text[: len(text) - len(text.lstrip())]
             return True
+        self._is_chained = self._is_chained or any(it in text for it in _CHAINED)
         text = text.removeprefix(self._indent)
         if (frame := _FRAME.match(text)) is not None:
             self._is_in, self._source_follows = True, True
@@ -51,7 +60,8 @@ class Traceback:
             return None
         self._is_in = False
         at = f" at {self._frame}" if self._frame else ""
-        code = "pickle-version" if "pickle.py," in at else "exception"
+        is_of_file = _OF_FILES.search(found["name"]) is not None
+        code = "pickle-version" if "pickle.py," in at and not is_of_file else "exception"
         return known().extracted[code], {"raised": found["name"] + at}
 
 

@@ -17,6 +17,7 @@ _LACKING = {
     "triton": "the spec has no Triton models",
 }
 _NOTHING_KNOWN = "no line of this text is a failure that inferstack knows"
+_GOES_ON = "the program goes on after this line, or tries again; if it did not, this may be why: {}"
 _WHOLE_LOG = "give the container's log from its first start on, or the first event of the stack that failed"
 
 
@@ -105,13 +106,22 @@ def diagnosed(findings: Clues, beside: SpecBeside | None = None) -> Diagnosis:
     """The best of the findings, with what the spec adds to it."""
     for finding in findings.ordered():
         problem = beside.agreeing(finding) if beside is not None else None
-        if finding.signature.alone or problem is not None:
+        if (finding.signature.alone and not finding.is_doubtful) or problem is not None:
             return _of(finding, problem, beside)
     if findings.is_ready:
         return Diagnosis(
             "healthy", certain=False, message="a container served, and no line after it is a failure"
         )
+    doubtful = next((it for it in findings.ordered() if it.signature.alone), None)
+    if doubtful is not None:
+        text, number = _line_of(doubtful)
+        message = _GOES_ON.format(doubtful.message)
+        return Diagnosis("cannot-tell", False, message, fix=_WHOLE_LOG, line=text, line_number=number)
     return Diagnosis("cannot-tell", certain=False, message=_NOTHING_KNOWN, fix=_WHOLE_LOG)
+
+
+def _line_of(finding: Clue) -> tuple[str, int]:
+    return finding.line.text.strip(), finding.line.number if finding.line.in_file else 0
 
 
 def _of(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> Diagnosis:
@@ -125,15 +135,16 @@ def _of(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> Di
     if problem is not None:
         fix = problem.fix or fix
     is_cause = signature.verdict == "cause"
-    said = signature.certain and not finding.is_warning
+    text, number = _line_of(finding)
+    said = signature.certain and not finding.is_doubtful and not finding.is_second
     return Diagnosis(
         verdict=signature.verdict,
         certain=is_cause and not lacks and (said or problem is not None),
         message=message,
         code=signature.code,
         fix=fix,
-        line=finding.line.text.strip(),
-        line_number=finding.line.number if finding.line.in_file else 0,
+        line=text,
+        line_number=number,
         place=_place(finding, problem, beside),
         rule="" if problem is None else problem.code,
         source=signature.source,

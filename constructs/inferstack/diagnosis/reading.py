@@ -33,12 +33,17 @@ _PREFIX = re.compile(
     )[ ]?)*""",
     re.VERBOSE,
 )
+# Levels at which a program says that it goes on. What it only passes on from another process has that one's level.
+_CALM = re.compile(r"\b(?:INFO|DEBUG|WARN|WARNING)\b")
+_CALM_START = re.compile(r"^(?:[IW]\d{4} \d\d:|[\s:-]*(?:[\w.-]+ - )?(?:INFO|DEBUG|WARN|WARNING)\b)")
+_PASSED_ON = re.compile(r"\bW-[\w.-]+|\bMODEL_LOG\b|PyProcess|WorkerLifeCycle|<std(?:out|err)>")
 # A line of a CSV file, as CloudWatch exports it: time, message, stream.
 _EXPORTED = re.compile(r'^\d{13},(?P<quote>"?)(?P<text>.*?)(?P=quote)(?:,\S+/i-[0-9a-f]{8,})?$')
 _BODY = 'with message "{'
 _MOST_OF_BODY = 20
 # A row of Triton's table of models begins like a prefix.
 _ROW = re.compile(r"\|(?:[^|]*\|){3}\s*$")
+_LEVELS = ("level", "severity", "levelname")
 _MESSAGES = ("message", "@message", "log", "msg", "Message", "OriginalMessage")
 
 
@@ -55,6 +60,8 @@ class Line(msgspec.Struct, frozen=True):
     kind: Where = "any"
     in_file: bool = True
     """Whether the number is that of the line in the file, and not that of a text in JSON."""
+    is_calm: bool = False
+    """Whether the program that logged it calls it a warning or less."""
 
 
 def lines_of(stream: BinaryIO) -> Iterator[Line]:
@@ -146,7 +153,7 @@ def _of_text(stream: io.TextIOWrapper) -> Iterator[Line]:
             pass  # The rest of a line that is too long.
         body = _rest_of_body(stream) if text.rstrip().endswith(_BODY) else []
         whole = " ".join([text, *body])[:LONGEST_LINE]
-        yield from (Line(it, number) for it in _cleaned(whole))
+        yield from _cleaned(whole, Line("", number))
         number += len(body)
 
 
@@ -160,29 +167,43 @@ def _rest_of_body(stream: io.TextIOWrapper) -> list[str]:
     return found
 
 
-def _cleaned(text: str) -> Iterator[str]:
-    """The text without escapes and prefixes; the messages, if it is a log's line in JSON."""
+def _cleaned(text: str, line: Line) -> Iterator[Line]:
+    """The line with the text, without escapes and prefixes; with the messages, if it is a log's line in JSON."""
     text = _ESCAPES.sub("", text).replace("\0", "")
     if text.startswith("{") and text.rstrip().endswith("}"):
         try:
-            message = _message(json.loads(text))
+            parsed = json.loads(text)
+            message = _message(parsed)
         except (ValueError, RecursionError):
-            message = None
+            parsed, message = None, None
         if message is not None:
-            for line in message.splitlines():
-                yield from _cleaned(line[:LONGEST_LINE]) if not line.startswith("{") else (line,)
+            calm = msgspec.structs.replace(line, is_calm=_CALM.fullmatch(_level(parsed)) is not None)
+            for each in message.splitlines():
+                if each.startswith("{"):
+                    yield msgspec.structs.replace(calm, text=each)
+                else:
+                    yield from _cleaned(each[:LONGEST_LINE], calm)
             return
-    yield without_prefix(text)
+    found, is_calm = without_prefix(text)
+    yield msgspec.structs.replace(line, text=found, is_calm=line.is_calm or is_calm)
 
 
-def without_prefix(text: str) -> str:
-    """The text without the times, names and levels that tools put before it."""
+def without_prefix(text: str) -> tuple[str, bool]:
+    """The text without the times, names and levels that tools put before it, and whether the level is a calm one."""
     if (exported := _EXPORTED.match(text)) is not None:
         text = exported["text"].replace('""', '"')
     if (row := _ROW.search(text)) is not None:
-        return row[0]
+        return row[0], False
     match = _PREFIX.match(text)
-    return text[match.end() :] if match is not None else text
+    prefix, rest = (text[: match.end()], text[match.end() :]) if match is not None else ("", text)
+    is_calm = _CALM.search(prefix) is not None or _CALM_START.match(rest) is not None
+    return rest, is_calm and _PASSED_ON.search(text) is None
+
+
+def _level(value: Any) -> str:
+    """The level of a log's line in JSON."""
+    level = next((value[key] for key in _LEVELS if isinstance(value.get(key), str)), "")
+    return level.upper()
 
 
 def _message(value: Any) -> str | None:
@@ -222,7 +243,7 @@ def lines_of_answer(value: Any) -> Iterator[Line]:
 
 def _numbered(texts: Iterable[str], kind: Where) -> Iterator[Line]:
     for number, text in enumerate(texts, start=1):
-        yield from (Line(it, number, kind, in_file=False) for it in _cleaned(text[:LONGEST_LINE]))
+        yield from _cleaned(text[:LONGEST_LINE], Line("", number, kind, in_file=False))
 
 
 def _split(texts: Iterable[str]) -> Iterator[str]:

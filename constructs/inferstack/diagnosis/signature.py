@@ -38,6 +38,10 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Codes of `validate` that mean the same: where one of them is reported, the cause is certain."""
     alone: bool = True
     """Whether the line counts without one of the rules."""
+    calm: bool = False
+    """Whether its program logs it as a warning or as information, although it is what went wrong."""
+    follows: tuple[str, ...] = ()
+    """Codes of findings that explain this one, if the same start has one of them before it."""
 
 
 Finding = tuple[Signature, dict[str, str]]
@@ -67,7 +71,9 @@ class Signatures(msgspec.Struct, frozen=True):
     harmless: re.Pattern[str]
     """What looks like trouble and is not."""
     warning: re.Pattern[str]
-    """A warning: seldom the cause."""
+    """A warning, or a failure after which the program goes on: not the cause by itself."""
+    mention: re.Pattern[str]
+    """What stands before words that are only mentioned, in advice, a question or a prompt."""
     start: re.Pattern[str]
     """The first line of a container's start."""
 

@@ -21,7 +21,10 @@ from inferstack.diagnosis.extractors import (
 from inferstack.diagnosis.reading import Line
 from inferstack.diagnosis.signature import Finding, Signature, Verdict, Where, filled, known
 
-_DOUBTFUL = 3
+_AFTER_ANOTHER = 2
+"""The rank of an exception that no signature knows."""
+_LINES_OF_EXCEPTION = 2
+"""After the end of a traceback that may belong to its message."""
 _MOST_FINDINGS = 1_000
 _MOST_SHAPES = 20_000
 # Lines that differ in these only mean the same; short numbers may be a status or a signal.
@@ -43,12 +46,18 @@ class Clue(msgspec.Struct, frozen=True):
     groups: dict[str, str]
     start: int = 0
     """The start of the container that it is from, counted from 0."""
-    is_warning: bool = False
+    chain: int = 0
+    """The exceptions that it is one of, where one was raised while another was handled."""
+    is_doubtful: bool = False
+    """Whether the program goes on: it takes a problem of the spec to make that a cause."""
+    is_second: bool = False
+    """Whether another cause, which does not lead to this one, comes before it."""
 
     @property
     def rank(self) -> tuple[int, int, int]:
         """What is least is the likeliest cause, apart from the order of lines."""
-        return self.start, _DOUBTFUL if self.is_warning else self.signature.rank, self.line.number
+        least = _AFTER_ANOTHER if self.is_second else 0
+        return self.start, max(self.signature.rank, least), self.line.number
 
     @property
     def message(self) -> str:
@@ -93,6 +102,7 @@ class _CauseSearch:
         self._start, self._starts = 0, set[str]()
         self._traceback, self._table = Traceback(), TritonTable()
         self._says_nothing: set[str] = set()
+        self._ended = -_LINES_OF_EXCEPTION
 
     def through(self, lines: Iterable[Line]) -> Clues:
         before = _END
@@ -135,6 +145,10 @@ class _CauseSearch:
 
     def _meaning(self, line: Line) -> Finding | None:
         raised = self._traceback.exception(line.text)
+        if raised is not None:
+            self._ended = line.number
+            if raised[0].code == "pickle-version":
+                return raised
         if (found := next(self._matching(line), None)) is not None:
             return found
         framed = aws_reason(line.text)
@@ -144,12 +158,27 @@ class _CauseSearch:
     def _matching(line: Line) -> Iterator[Finding]:
         apply = _APPLY[line.kind]
         matches = ((pattern.search(line.text), it) for pattern, it in known().signatures if it.where in apply)
-        found = [(it, match) for match, it in matches if match is not None]
+        mention = known().mention
+        found = [
+            (it, match)
+            for match, it in matches
+            if match is not None and mention.search(line.text[: match.start()]) is None
+        ]
         order: list[Verdict] = ["cause", "symptom", "cannot-tell", "healthy"]
         for it, match in sorted(found, key=lambda pair: (order.index(pair[0].verdict), pair[0].rank)):
             yield it, {name: value for name, value in match.groupdict().items() if value}
 
     def _add(self, line: Line, signature: Signature, groups: dict[str, str]) -> None:
-        self._is_ready = False
-        is_warning = known().warning.search(line.text) is not None
-        self._found.append(Clue(signature, line, groups, self._start, is_warning))
+        of_start = [it for it in self._found if it.start == self._start and not it.is_doubtful]
+        if any(it.signature.code in signature.follows for it in of_start):
+            return
+        goes_on = line.is_calm or known().warning.search(line.text) is not None
+        is_doubtful = goes_on and not signature.calm
+        is_in_chain = line.number - self._ended <= _LINES_OF_EXCEPTION
+        chain = self._traceback.chain if is_in_chain else -line.number
+        is_second = any(
+            it.signature.verdict == "cause" and it.signature.code != signature.code and it.chain != chain
+            for it in of_start
+        )
+        self._is_ready = self._is_ready and is_doubtful
+        self._found.append(Clue(signature, line, groups, self._start, chain, is_doubtful, is_second))
