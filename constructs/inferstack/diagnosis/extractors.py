@@ -1,5 +1,5 @@
-"""What takes more than one pattern: the exception of a traceback, Triton's table of models, arguments that a
-parser refuses, and AWS's words inside the frame that CloudFormation puts around them.
+"""What takes more than one pattern: the exception of a traceback, Triton's table of models, settings and
+arguments that are refused, and AWS's words inside the frame that CloudFormation puts around them.
 
 Each fills in a signature of ``signatures/extracted.toml``, so that all findings are treated alike.
 """
@@ -94,6 +94,29 @@ class TritonTable:
         said = reason.removeprefix("UNAVAILABLE").lstrip(": ")
         signature = known().extracted["triton-model" if said else "triton-model-unavailable"]
         return reason, (signature, {"model": self._model, "said": said})
+
+
+# ---------------------------------------------------------------- pydantic's reasons
+
+_SETTINGS = re.compile(r"\d+ validation errors? for (?P<what>\w+)")
+_REASON = re.compile(r"^\s+(?:Value error, )?(?P<said>\S.*?)(?: \[type=\w+, .*)?$")
+
+
+class RefusedSettings:
+    """Reads why pydantic refuses settings, which is below the exception. It refuses requests in the same words."""
+
+    def __init__(self) -> None:
+        self._what = ""
+
+    def finding(self, text: str) -> Finding | None:
+        """The finding for a line with a reason."""
+        if (settings := _SETTINGS.search(text)) is not None:
+            is_of_start = settings["what"].endswith(("Config", "Args", "Settings", "Properties"))
+            self._what = settings["what"] if is_of_start else ""
+            return None
+        is_reason = text.lstrip().startswith("Value error, ") or " [type=" in text
+        found = _REASON.match(text) if self._what and is_reason else None
+        return (known().extracted["config-refused"], {"what": self._what, **found.groupdict()}) if found else None
 
 
 # ---------------------------------------------------------------- refused arguments

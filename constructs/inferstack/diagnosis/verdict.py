@@ -12,6 +12,7 @@ from itertools import chain
 import msgspec
 
 from inferstack.diagnosis.extractors import (
+    RefusedSettings,
     Traceback,
     TritonTable,
     aws_reason,
@@ -100,7 +101,7 @@ class _CauseSearch:
         self._found: list[Clue] = []
         self._is_ready = False
         self._start, self._starts = 0, set[str]()
-        self._traceback, self._table = Traceback(), TritonTable()
+        self._traceback, self._table, self._settings = Traceback(), TritonTable(), RefusedSettings()
         self._says_nothing: set[str] = set()
         self._ended = -_LINES_OF_EXCEPTION
 
@@ -144,6 +145,7 @@ class _CauseSearch:
             self._says_nothing.add(shape)
 
     def _meaning(self, line: Line) -> Finding | None:
+        refused = self._settings.finding(line.text)
         raised = self._traceback.exception(line.text)
         if raised is not None:
             self._ended = line.number
@@ -152,7 +154,7 @@ class _CauseSearch:
         if (found := next(self._matching(line), None)) is not None:
             return found
         framed = aws_reason(line.text)
-        return raised or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
+        return raised or refused or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
 
     @staticmethod
     def _matching(line: Line) -> Iterator[Finding]:
