@@ -19,7 +19,7 @@ _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARKS = re.compile(r"^[\s^~│|]*$")
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 # What reading a pickle raises about the file as such, and not about what is in it.
-_OF_FILES = re.compile(r"(?:^|\.)(?:\w*NotFoundError|OSError|PermissionError|MemoryError|EOFError|UnpicklingError)$")
+_OF_FILES = re.compile(r"(?:^|\.)(?:FileNotFoundError|OSError|PermissionError|MemoryError|EOFError|UnpicklingError)$")
 
 
 class Traceback:

@@ -43,6 +43,8 @@ _BODY = 'with message "{'
 _MOST_OF_BODY = 20
 # A row of Triton's table of models begins like a prefix.
 _ROW = re.compile(r"\|(?:[^|]*\|){3}\s*$")
+_OF_USERS = frozenset({"prompt", "inputs", "content", "generated_text"})
+"""Keys of requests and answers: what they hold may be about failures, and is none."""
 _LEVELS = ("level", "severity", "levelname")
 _MESSAGES = ("message", "@message", "log", "msg", "Message", "OriginalMessage")
 
@@ -285,8 +287,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for it in value.values():
-            yield from _texts(it)
+        for key, it in value.items():
+            yield from _texts(it) if key not in _OF_USERS else ()
     elif isinstance(value, list):
         for it in value:
             yield from _texts(it)
