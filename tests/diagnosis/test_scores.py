@@ -9,16 +9,26 @@ text can expect:
     unseen         42            35              29               1         31          0       20                0
     third          51            42              24               4         39          0       20                0
     fourth         19            15               9               3         12          0       10                0
+    fifth          41            33               9               0         26          0       19                0
 
-Of the eight wrong at first, two said that they were certain: AWS's own sentence, but not by the code of its cause,
-and a Python module that is missing, which its unpickling needed. Where the label was "other", since no signature
-said it, it has become the new signature's code.
+Of the eight wrong at first, four named the line above pydantic's reason, two any exception, and two said that they
+were certain: AWS's own sentence, but not by the code of its cause, and a Python module that is missing, which its
+unpickling needed. The fifth set came after the signatures had been tightened to the sentences of their programs. It
+is mostly of engines and tools that they do not know: 24 of its causes had a code, of which 9 were named. The code
+before had named the same 9, and none wrongly; what tightening changed is in ``test_near_misses.py``. Where the label
+was "other", since no signature said it, it has become the new signature's code.
 """
 
 import pytest
 from diagnosis.scoring import answer, cases, scored
 
-FILES = {"known.yaml": (40, 20), "unseen.yaml": (40, 20), "third.yaml": (40, 20), "fourth.yaml": (15, 10)}
+FILES = {
+    "known.yaml": (40, 20),
+    "unseen.yaml": (40, 20),
+    "third.yaml": (40, 20),
+    "fourth.yaml": (15, 10),
+    "fifth.yaml": (30, 15),
+}
 """With the least number of failures and of healthy texts."""
 LEAST_NAMED, MOST_WRONG = 0.6, 0.05
 
@@ -46,6 +56,6 @@ def test_nobody_healthy_is_blamed(name):
 
 def test_every_text_is_from_a_thread_of_its_own():
     urls = [case.url for name in FILES for case in cases(name)]
-    assert all(url.startswith("https://github.com/") for url in urls)
+    assert all(url.startswith("https://") for url in urls)
     # One thread tells of two images that fail in two ways, another has a failure and a healthy line.
     assert len(urls) - len({*urls}) <= 3

@@ -52,6 +52,8 @@ NEVER_CERTAIN = {
         "killed",
         "shared-memory",
         "exception",
+        "refused",
+        "not-multi-model-server",
     ),
 }
 

@@ -13,13 +13,15 @@ from inferstack.diagnosis.signature import Finding, known
 # ---------------------------------------------------------------- Python's tracebacks
 
 _EXCEPTION = re.compile(
-    r"^(?P<name>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Exit|Timeout|NotFound|Killed))(?::\s*(?P<said>.*))?$"
+    r"^(?P<name>(?:[A-Za-z_]\w*\.)*(?:[A-Za-z_]\w*)?(?:Error|Exception|Exit|Timeout|NotFound|Killed))(?::\s*(?P<said>.*))?$"
 )
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARKS = re.compile(r"^[\s^~│|]*$")
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 # What reading a pickle raises about the file as such, and not about what is in it.
-_OF_FILES = re.compile(r"(?:^|\.)(?:FileNotFoundError|OSError|PermissionError|MemoryError|EOFError|UnpicklingError)$")
+_OF_FILES = re.compile(
+    r"(?:^|\.)(?:FileNotFoundError|OSError|PermissionError|MemoryError|EOFError|UnpicklingError)$"
+)
 
 
 class Traceback:
@@ -116,17 +118,23 @@ class RefusedSettings:
             return None
         is_reason = text.lstrip().startswith("Value error, ") or " [type=" in text
         found = _REASON.match(text) if self._what and is_reason else None
-        return (known().extracted["config-refused"], {"what": self._what, **found.groupdict()}) if found else None
+        return (
+            (known().extracted["config-refused"], {"what": self._what, **found.groupdict()})
+            if found
+            else None
+        )
 
 
 # ---------------------------------------------------------------- refused arguments
 
 _ARGPARSE = "https://docs.python.org/3/library/argparse.html"
 _CLAP = "https://docs.rs/clap/latest/clap/error/enum.ErrorKind.html"
+_LLAMA_CPP = "https://github.com/ggml-org/llama.cpp/blob/master/common/arg.cpp"
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _REFUSED = (
     (r"error: unrecognized arguments: (?P<what>.+)", "unknown-argument", _ARGPARSE),
     (r"error: unexpected argument '(?P<what>--[^']+)' found", "unknown-argument", _CLAP),
+    (r"error: invalid argument: (?P<what>.+)", "unknown-argument", _LLAMA_CPP),
     (r"error: argument (?P<what>-[^:]+: .+)", "wrong-argument", _ARGPARSE),
     (r"error: (?P<what>invalid value '[^']*' for '[^']+'.*)", "wrong-argument", _CLAP),
     (r"error: the following arguments are required: (?P<what>.+)", "missing-argument", _ARGPARSE),
@@ -166,7 +174,7 @@ _API = re.compile(r"api error (?P<code>\w+): (?P<said>.+)")
 _REFUSALS = frozenset(
     {
         *("ValidationException", "ValidationError", "InvalidRequest", "InvalidParameterValue"),
-        *("AccessDenied", "AccessDeniedException", "AlreadyExists", "ResourceInUse"),
+        *("AccessDenied", "AccessDeniedException", "AlreadyExists", "ResourceInUse", "NotFound"),
     }
 )
 

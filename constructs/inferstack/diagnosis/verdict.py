@@ -154,7 +154,9 @@ class _CauseSearch:
         if (found := next(self._matching(line), None)) is not None:
             return found
         framed = aws_reason(line.text)
-        return raised or refused or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
+        return (
+            raised or refused or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
+        )
 
     @staticmethod
     def _matching(line: Line) -> Iterator[Finding]:
