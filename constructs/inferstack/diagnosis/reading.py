@@ -33,7 +33,7 @@ _PREFIX = re.compile(
     )[ ]?)*""",
     re.VERBOSE,
 )
-# Levels at which a program says that it goes on. What it only passes on from another process has that one's level.
+# Levels at which a program goes on. What it only passes on from another process has that one's level.
 _CALM = re.compile(r"\b(?:INFO|DEBUG|WARN|WARNING)\b")
 _CALM_START = re.compile(r"^(?:[IW]\d{4} \d\d:|[\s:-]*(?:[\w.-]+ - )?(?:INFO|DEBUG|WARN|WARNING)\b)")
 _PASSED_ON = re.compile(r"\bW-[\w.-]+|\bMODEL_LOG\b|PyProcess|WorkerLifeCycle|<std(?:out|err)>")
@@ -170,7 +170,7 @@ def _rest_of_body(stream: io.TextIOWrapper) -> list[str]:
 
 
 def _cleaned(text: str, line: Line) -> Iterator[Line]:
-    """The line with the text, without escapes and prefixes; with the messages, if it is a log's line in JSON."""
+    """The line with the text, without escapes and prefixes; the messages, if it is a log's line in JSON."""
     text = _ESCAPES.sub("", text).replace("\0", "")
     if text.startswith("{") and text.rstrip().endswith("}"):
         try:
@@ -191,7 +191,7 @@ def _cleaned(text: str, line: Line) -> Iterator[Line]:
 
 
 def without_prefix(text: str) -> tuple[str, bool]:
-    """The text without the times, names and levels that tools put before it, and whether the level is a calm one."""
+    """The text without the times, names and levels before it, and whether the level is a calm one."""
     if (exported := _EXPORTED.match(text)) is not None:
         text = exported["text"].replace('""', '"')
     if (row := _ROW.search(text)) is not None:
