@@ -2,7 +2,7 @@
 
     reading     bytes to lines: gzip, UTF-16, escapes of terminals, JSON of the AWS CLI, within limits
     signature   what single lines mean, read from ``signatures/*.toml``: every word that a verdict has
-    extractors  what takes more than a pattern: tracebacks, Triton's table, refused arguments, AWS's frames
+    extractors  what takes more than a pattern: tracebacks, Triton's table, refused settings, AWS's frames
     verdict     which of the findings is the cause, and how certain that is
     in_spec     the line of a spec that a finding leads to, and what `validate` says there
 

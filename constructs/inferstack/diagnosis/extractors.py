@@ -105,7 +105,7 @@ _REASON = re.compile(r"^\s+(?:Value error, )?(?P<said>\S.*?)(?: \[type=\w+, .*)?
 
 
 class RefusedSettings:
-    """Reads why pydantic refuses settings, which is below the exception. It refuses requests in the same words."""
+    """Reads why pydantic refuses settings, which is below the exception; requests it refuses likewise."""
 
     def __init__(self) -> None:
         self._what = ""
