@@ -457,3 +457,11 @@ def test_options_have_bounds(words: tuple[str, str], capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["share", str(CHAT), *words])
     assert f"argument {words[0]}: " in capsys.readouterr().err
+
+
+def test_a_period_that_nothing_reads_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("traffic.csv").write_text("time,a\n00:00,9000\n12:00,100\n")
+    for more in ([], ["--traffic", "traffic.csv"]):
+        with pytest.raises(SystemExit):
+            main(["share", str(CHAT), *more, "--period", "60"])
+        assert "--period is for answers of CloudWatch, and none is read" in capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_what_cannot_be_counted_shows_no_number(capsys: pytest.CaptureFixture[st
     Path("chat.yaml").write_text(f"{SPEC}objective: {{concurrency: 64}}\n")
     Path("unpriced.csv").write_text(UNPRICED.replace(",2\n", ",\n"))
     assert main(["size", "chat.yaml", "--measurements", "unpriced.csv"]) == 1
-    why = "its number of users is not known, so instances cannot be counted by `concurrency`"
+    why = "its number of users is not known, so it cannot be counted by `concurrency`"
     assert f"  ml.g5.xlarge base: {why}" in capsys.readouterr().out.splitlines()
     assert main(["size", "chat.yaml", "--measurements", "unpriced.csv", "--format", "json"]) == 1
     [row] = json.loads(capsys.readouterr().out)
@@ -151,7 +151,7 @@ def test_nothing_that_meets_the_objective_is_a_failure(capsys: pytest.CaptureFix
             lambda: Path("bert.yaml").write_text(SPEC),
             "the spec does not say what it is for; write `objective:",
         ),
-        (lambda: Path("unpriced.csv").write_text("a,b\n"), "the column `configuration` is missing"),
+        (lambda: Path("unpriced.csv").write_text("a,b\n"), "columns are missing: `configuration`"),
         (lambda: Path("unpriced.csv").unlink(), "the file cannot be read: No such file"),
         (lambda: Path("inferstack-prices.json").write_text("{}"), "this is not a price file"),
     ],
@@ -187,7 +187,7 @@ def test_the_files_of_the_objective_are_used(capsys: pytest.CaptureFixture[str])
     on_average, at_peak = (line.split() for line in out.splitlines() if line.startswith(("on ", "at ")))
     assert on_average == ["on", "average", "1.993", "-", "-", "-"]
     assert at_peak == ["at", "the", "peak", "3", "-", "-", "-"]
-    assert "in 5 minutes, fewer instances run than the requests need" in out
+    assert "in 5 of 1440 minutes with requests, fewer instances run than these need" in out
 
 
 HOURS = "time,bert\n" + "".join(f"{hour:02d}:00,{6000 if hour == 10 else 60}\n" for hour in range(24))
@@ -502,3 +502,13 @@ def test_the_period_of_traffic_can_be_given(capsys: pytest.CaptureFixture[str]) 
     for period, count in (("60", 30), ("3600", 1)):
         assert main([*size, "--period", period]) == 0
         assert json.loads(capsys.readouterr().out)[0]["count"] == count
+
+
+def test_a_period_that_nothing_reads_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("traffic.csv").write_text("time,bert\n00:00,9000\n12:00,100\n")
+    Path("day.yaml").write_text(f"{SPEC}objective: {{traffic: traffic.csv, measurements: unpriced.csv}}\n")
+    Path("unpriced.csv").write_text(UNPRICED)
+    for spec in ("day.yaml", "bert.yaml"):
+        with pytest.raises(SystemExit):
+            main(["size", spec, "--measurements", "unpriced.csv", "--period", "60"])
+        assert "--period is for answers of CloudWatch, and none is read" in capsys.readouterr().err

@@ -86,7 +86,7 @@ def test_it_shows_copies_and_the_fleet_that_holds_them(capsys: pytest.CaptureFix
         "europe     tp2            1-5     200 requests a minute",
         "america    base           0-6     100 requests a minute",
     ]
-    short = "in 13 minutes, fewer copies run than the requests need: scaling adds them with a delay"
+    short = "in 13 of 1440 minutes with requests, fewer copies run than these need: scaling adds them with a delay"
     assert rest[-7:] == [
         "at the peak  4          28.36     680.64   20,702.80",
         short,
@@ -133,7 +133,7 @@ def test_another_type_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 x ml.g5.48xlarge:" in capsys.readouterr().out.splitlines()
     assert "  instance_type: ml.g5.48xlarge" in Path("chat.yaml").read_text().splitlines()
     assert main([*SIZE, "--choose", "ml.g5.xlarge", "--write"]) == 1
-    assert "not written, since no ml.g5.xlarge meets the objective" in capsys.readouterr().err
+    assert "not written, since no `ml.g5.xlarge` meets the objective" in capsys.readouterr().err
     assert main([*SIZE, "--choose", "ml.g5.24xlarge"]) == 1
     assert "nothing was measured on `ml.g5.24xlarge`" in capsys.readouterr().err
 
@@ -240,3 +240,17 @@ def test_a_picture_is_of_configurations(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit):
         main([*SIZE, "--picture", "cost.svg"])
     assert "--picture" in capsys.readouterr().err
+
+
+def test_what_is_doubted_was_measured_of_a_copy(capsys: pytest.CaptureFixture[str]) -> None:
+    users = "component,configuration,instance_type,requests_per_minute,p95_ms,users\n"
+    users += "europe,tp2,ml.g5.12xlarge,400,300,8\neurope,tp2,ml.g5.12xlarge,700,800,16\n"
+    Path("load.csv").write_text(f"{users}america,base,ml.g5.12xlarge,0.5,100,\n")
+    [row] = rows(capsys)
+    assert row["objections"] == ["`america`, base: less than one request a minute per copy"]
+    Path("load.csv").write_text(f"{users}america,base,ml.g5.12xlarge,200,100,\n")
+    [row] = rows(capsys)
+    assert row["doubts"] == [
+        "`europe`, tp2, 8 users: with 16 users it did 700 requests a minute: at 8 users, the load was the limit, "
+        "not the copy"
+    ]

@@ -92,7 +92,7 @@ def test_the_unit_of_a_metric_is_read(tmp_path, change):
 
 
 UNUSABLE = {
-    "`request_latency` is in `tokens`, not in `ns` or the like": {
+    "`request_latency` is in `tokens`, not in `ms` or the like": {
         "request_latency": {"unit": "tokens", "p95": 1}
     },
     "`request_throughput` is in `requests/day`": {"request_throughput": {"unit": "requests/day", "avg": 1}},
@@ -114,7 +114,7 @@ def test_a_run_in_which_everything_failed_says_so(tmp_path):
     export = json.loads(with_changes("aiperf_0.13.0_failed"))
     del export["request_throughput"], export["request_latency"], export["request_count"]
     with pytest.raises(
-        SpecError, match=":1:1: IS071: no request was answered, and 16 failed; name the summary"
+        SpecError, match=":1:1: IS071: no request was answered, and 16 failed; repeat the run"
     ):
         read_measurements(written(tmp_path, json.dumps(export)), instance_type="ml.g6.xlarge")
 
@@ -155,6 +155,40 @@ def test_more_users_than_requests_are_doubted(tmp_path):
     assert sound.doubts == ()
 
 
+RATES = {
+    "rps": (3.5, 210),
+    "requests_per_second": (3.5, 210),
+    "requests_per_minute": (3.5, 3.5),
+}
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_a_rate_may_be_in_seconds_and_minutes(tmp_path, name):
+    rate, per_minute = RATES[name]
+    (found,) = read_measurements(
+        written(tmp_path, HEAD.replace("requests_per_minute", name) + f"a,ml.g5.xlarge,{rate}\n")
+    )
+    assert float(found.requests_per_minute) == per_minute
+
+
+# The first is a row of AWS's foundation-model-benchmarking-tool, in which three of four requests failed.
+FAILURES = {
+    ("error_rate", "0.78"): "`error_rate` is `0.78`, which is not read: `failed` and `total_requests` count what failed",
+    ("Failures/s", "23.8"): "`Failures/s` is `23.8`, which is not read: `failed` and `total_requests` count what failed",
+    ("error_rate", "0.0"): "",
+    ("errors", ""): "",
+    ("failed", "0"): "",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), FAILURES)
+def test_failures_that_are_not_understood_are_doubts(tmp_path, name, value):
+    (found,) = read_measurements(
+        written(tmp_path, HEAD.replace("\n", f",{name}\n") + f"a,ml.g5.xlarge,1,{value}\n")
+    )
+    assert "".join(found.doubts) == FAILURES[name, value]
+
+
 def test_a_column_that_nobody_needs_is_left_out(tmp_path):
     (found,) = read_measurements(
         written(tmp_path, HEAD.replace("\n", ",region\n") + "a,ml.g5.xlarge,1,us-east-1\n")
@@ -179,7 +213,10 @@ def test_a_table_may_have_any_percentiles_and_leave_values_out(tmp_path):
 HEAD = "configuration,instance_type,requests_per_minute\n"
 WRONG = {
     "": ("1:1: IS071: the file is empty; name a CSV or JSON file of measurements",),
-    "users\n": ("1:1: IS071: the column `configuration` is missing", "`instance_type` is missing"),
+    "users\n": (
+        "1:1: IS071: columns are missing: `configuration`, `instance_type` and `requests_per_minute`; the columns are",
+    ),
+    "configuration,instance_type\n": ("1:1: IS071: column is missing: `requests_per_minute`; the columns are",),
     "<html>\n": ("the first line is `<html>`, not the names of columns; the columns are `configuration`",),
     HEAD + '"base,ml.g5.xlarge,1\n': (
         "2:1: IS071: the line is not CSV: unexpected end of data; check its quotes",
@@ -214,6 +251,10 @@ WRONG = {
     HEAD.replace("\n", ",users,users\n"): ("the column `users` occurs twice; keep one of them",),
     "{": ("the file is not JSON",),
     "[" * 100_000: ("the file is not JSON",),
+    # What `vllm bench serve` writes.
+    '{"request_throughput": 3.3, "output_throughput": 400.2}': (
+        "name the summary as AIPerf wrote it, or write what another load test measured into a CSV file",
+    ),
     "[]": (
         "this JSON does not come from a known load test; it must have one of the keys `InferenceRecommendations`",
     ),
@@ -230,7 +271,7 @@ WRONG = {
 @pytest.mark.parametrize("content", WRONG)
 def test_everything_wrong_is_said_with_its_line(tmp_path, content):
     with pytest.raises(SpecError) as caught:
-        read_measurements(written(tmp_path, content))
+        read_measurements(written(tmp_path, content), instance_type=None if "null" in content else "ml.g5.xlarge")
     for message in WRONG[content]:
         assert message in str(caught.value)
 

@@ -143,7 +143,7 @@ WRONG = {
         "5:1: IS072: `b` has nothing at minute 1 and 1 more",
     ),
     "minute,a\n0,1\n50000,1\n": ("3:1: IS072: the file covers more than 31 days",),
-    'time,a\n0,"1\n': ("line 2 is not CSV: unexpected end of data",),
+    'time,a\n0,"1\n': ("2:1: IS072: the line is not CSV: unexpected end of data",),
     "{": ("the file is not JSON",),
     "[]": ("this JSON is not an export from CloudWatch; it must have one of the keys `MetricDataResults`",),
     '{"MetricDataResults": 1}': ("`MetricDataResults` does not have the form of its API",),

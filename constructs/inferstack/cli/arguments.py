@@ -54,6 +54,9 @@ _MOST = 86_400
 _MOST_COUNT = 1_000_000_000
 _MOST_DIGITS = 20
 
+UNREAD_PERIOD = "--period is for answers of CloudWatch, and none is read"
+"""What is wrong with a period that nothing has."""
+
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parses the words of a command line; the command's function is ``run`` of the result.

@@ -14,10 +14,10 @@ from inferstack.account.existing import existing_endpoint, existing_stack
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_region
-from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, painted, table, tell
 from inferstack.facts.walk import variants
 from inferstack.problems import printable
+from inferstack.problems.words import counted
 from inferstack.resolve.imported import template
 from inferstack.resolve.template import resolve_resources, template_of
 from inferstack.review.deploying import place_in

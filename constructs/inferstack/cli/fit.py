@@ -18,7 +18,7 @@ from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.choice import load_to_look_at
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.cost import Prices
+from inferstack.endpoint.cost import Prices, exact_text
 from inferstack.engines.architectures import newest_version, version_numbers
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.fit import Fit, Wanted, fits, ranked
@@ -289,7 +289,7 @@ def _cells(fit: Fit, prices: Prices) -> tuple[str, ...]:
         _band(fit.cache),
         _counted(fit.tokens),
         _counted(fit.requests),
-        "-" if price is None else f"{price.normalize():f}",
+        "-" if price is None else exact_text(price),
     )
 
 
@@ -374,5 +374,5 @@ def _fields(name: str, fit: Fit, prices: Prices) -> dict[str, Any]:
         "unknown": fit.unknown,
         "host_memory_mib": fit.host_memory_mib,
         "concurrency_target": fit.concurrency_target,
-        "price_per_hour": None if price is None else f"{price.normalize():f}",
+        "price_per_hour": None if price is None else exact_text(price),
     }

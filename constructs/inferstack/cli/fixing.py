@@ -14,9 +14,9 @@ from inferstack.check.load import check_document
 from inferstack.check.project_file import read_spec, spec_of_text
 from inferstack.check.structure import STRUCTURE_CODES
 from inferstack.cli.editing import shown, write
-from inferstack.cli.report import counted
 from inferstack.cli.terminal import tell
 from inferstack.problems import Problem, Severity, SpecError, printable
+from inferstack.problems.words import counted
 from inferstack.source.document import Document
 from inferstack.source.edit import Edit
 from inferstack.source.fixes import AppliedFix, fixes_of, places_after, with_fixes

@@ -11,10 +11,10 @@ from inferstack.account.importing import ChangeSet, Stacks
 from inferstack.check.load import load_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_region
-from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.of_answers import EndpointAnswers
 from inferstack.problems import dotted, printable
+from inferstack.problems.words import counted
 from inferstack.resolve.imported import Imported, spec_of, template
 from inferstack.resolve.template import template_of
 from inferstack.source.written import document_text

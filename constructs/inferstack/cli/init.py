@@ -14,10 +14,10 @@ import msgspec
 from inferstack.catalog import regions
 from inferstack.check.files import check_files
 from inferstack.cli.arguments import add_region
-from inferstack.cli.report import counted, text
+from inferstack.cli.report import text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
-from inferstack.problems.words import choose, did_you_mean
+from inferstack.problems.words import choose, counted, did_you_mean
 from inferstack.project.answers import CI_SYSTEMS, FORMS, STARTS, Answers, has_form, usual
 from inferstack.project.files import SCHEMA, SPECS, files_of
 from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states

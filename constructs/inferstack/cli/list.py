@@ -15,12 +15,13 @@ from inferstack.check.load import LoadedSpec, check_document
 from inferstack.check.project_file import read_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_paths, add_region, files_of
-from inferstack.cli.report import counted, text
+from inferstack.cli.report import text
 from inferstack.cli.terminal import Refusal, painted, table, tell
 from inferstack.endpoint.counts import Counts
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
 from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
+from inferstack.problems.words import counted
 from inferstack.resolve.template import template_of
 
 _HEADER = ("STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS")

@@ -37,11 +37,12 @@ from inferstack.check.lock.file import Upload, Uploads, lock_of, lock_path, uplo
 from inferstack.cli.archives import block_for, file_place, inspected, problems_of
 from inferstack.cli.choice import Choice, chosen_by
 from inferstack.cli.editing import edit_lock
-from inferstack.cli.report import counted, tally, text
+from inferstack.cli.report import tally, text
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.facts.triton import triton_blocks
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, Severity, printable
+from inferstack.problems.words import counted
 from inferstack.source.spec_file import PIPED
 from inferstack.triton.archive.inspection import Inspection
 from inferstack.triton.archive.packing import Packed, pack, unpacked_size

@@ -18,9 +18,8 @@ from inferstack.check.lock.file import Pin, Pins, lock_of, with_pins
 from inferstack.check.lock.pins import LATEST, WantedPackage, wanted_packages
 from inferstack.check.project_file import read_spec
 from inferstack.cli.editing import edit_lock
-from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
-from inferstack.problems.words import listed
+from inferstack.problems.words import counted, listed
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from inferstack.account.connection import AccountError
 from inferstack.account.price_list import price_list
 from inferstack.cli.arguments import region_name
-from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import printable
+from inferstack.problems.words import counted
 from inferstack.sizing.offers import Offer, offer_of
 from inferstack.sizing.prices import PRICE, PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
 from inferstack.triton.archive.writing import complete_or_absent

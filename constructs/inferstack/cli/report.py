@@ -23,6 +23,7 @@ from inferstack.cli.terminal import painted
 from inferstack.engines.properties import PROPERTIES
 from inferstack.problems import Problem, Severity
 from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, UNCLEAR
+from inferstack.problems.words import counted
 from inferstack.source.spec_file import LOCK_SUFFIX, is_project_file, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
@@ -79,11 +80,6 @@ def tally(problems: Sequence[Problem]) -> str:
     counts = Counter(problem.severity for problem in problems)
     nouns = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
     return ", ".join(counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity])
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, as in ``1 spec`` and ``2 specs``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def words(problem: Problem) -> str:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.check.load import load_spec
-from inferstack.cli.arguments import add_region, whole_number, whole_number_within
-from inferstack.cli.report import counted
+from inferstack.cli.arguments import UNREAD_PERIOD, add_region, whole_number, whole_number_within
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.cost import Prices
+from inferstack.endpoint.cost import Prices, amount_text
 from inferstack.facts.walk import region_of
 from inferstack.problems import printable
+from inferstack.problems.words import counted
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sharing.comparison import FleetComparison, SharingQuestion, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
@@ -114,9 +114,13 @@ def _question(options: argparse.Namespace) -> SharingQuestion:
     traffic = None
     if options.traffic is not None:
         files = [read_traffic(it, options.period) for it in options.traffic]
+        if options.period is not None and not any(it.is_sparse for it in files):
+            options.wrong_usage(UNREAD_PERIOD)
         traffic = repeated(together(files), options.days)
     elif options.days > 1:
         options.wrong_usage("--days repeats the traffic of --traffic; without it, a week is simulated")
+    elif options.period is not None:
+        options.wrong_usage(UNREAD_PERIOD)
     return SharingQuestion(
         traffic=traffic,
         simulation=Simulation(period_of(traffic), options.seconds),
@@ -169,11 +173,11 @@ def _costs_of(minutes: int, price: Decimal | None) -> tuple[str, str]:
 
 
 def _hours(minutes: int) -> str:
-    return f"{(Decimal(minutes) / MINUTES_AN_HOUR).quantize(_CENT):,}"
+    return amount_text(Decimal(minutes) / MINUTES_AN_HOUR)
 
 
 def _money(minutes: int, price: Decimal) -> str:
-    return f"{(minutes * price / MINUTES_AN_HOUR).quantize(_CENT):,}"
+    return amount_text(minutes * price / MINUTES_AN_HOUR)
 
 
 def _peaks(fleet: FleetComparison) -> Iterator[str]:

@@ -4,28 +4,18 @@ import argparse
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
-from inferstack.cli.arguments import add_region, whole_number
-from inferstack.cli.editing import edit_spec
+from inferstack.cli import size_costs as costs
+from inferstack.cli.arguments import UNREAD_PERIOD, add_region, whole_number
 from inferstack.cli.observing import add_observing, observed_fleet, observes, printed_query, require_instances
 from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.size_components import run_components
-from inferstack.cli.size_costs import (
-    COSTS,
-    cost_cells,
-    cost_fields,
-    count_cell,
-    over_traffic,
-    reservations,
-    show,
-)
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.endpoint.cost import Prices
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import is_async, region_of, variant_scalings
 from inferstack.format.kinds import ModelSpec
@@ -36,6 +26,7 @@ from inferstack.sizing.cost_picture import cost_against_latency
 from inferstack.sizing.into_spec import (
     NotWritableError,
     SizedVariant,
+    SpecChanges,
     changes_for,
     scaling_for,
     sized_variant,
@@ -46,7 +37,7 @@ from inferstack.sizing.observed import Observed
 from inferstack.sizing.prices import PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
 
-_HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *COSTS)
+_HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *costs.COSTS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +77,9 @@ def run(options: argparse.Namespace) -> int:
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     loaded = load_spec(options.spec, stage=options.stage, region=options.region, period=options.period)
+    of_export = loaded.traffic is not None and loaded.traffic.is_sparse
+    if options.period is not None and not of_export and options.from_cloudwatch is None:
+        options.wrong_usage(UNREAD_PERIOD)
     if hosts_components(loaded.spec):
         if observes(options):
             require_instances(loaded)
@@ -105,19 +99,21 @@ def run(options: argparse.Namespace) -> int:
     ranked = sizes(measurements, demand, prices)
     chosen = best(ranked if options.choose is None else _named(ranked, options.choose))
     basis = () if seen is None else seen.basis
-    shown = _Shown(loaded, demand, prices, None if options.write else chosen, basis)
-    show(ranked, map(_fields, ranked), _lines(ranked, shown), options.format)
+    others = ((costs.with_count(it, _name(it)), it.objections) for it in ranked)
+    ending = costs.closing(loaded, prices, others, basis)
+    lines = _lines(loaded, ranked, None if options.write else chosen, demand, ending)
+    costs.show(ranked, map(_fields, ranked), lines, options.format)
     if options.format == "json":
         for line in basis:
             tell(printable(f"from CloudWatch: {line}"))
     if options.picture is not None:
         draw(options.picture, lambda: cost_against_latency(ranked, demand, prices.currency))
-    if options.write and chosen is None:
-        what = "no configuration" if options.choose is None else f"no `{options.choose}`"
-        tell(printable(f"{options.spec}: not written, since {what} meets the objective"))
-    elif sized is not None and chosen is not None and options.write:
-        _write(options, loaded.spec, sized, chosen)
-    return 0 if chosen is not None else 1
+    return costs.conclude(
+        options,
+        chosen,
+        "no configuration",
+        lambda it: (f"{it.count} x {_name(it)}", _changes(loaded, sized, it)),
+    )
 
 
 def _minutes(loaded: LoadedSpec) -> Sequence[Decimal]:
@@ -161,15 +157,12 @@ def _named(ranked: Sequence[Size], name: str) -> Sequence[Size]:
     return found
 
 
-def _write(options: argparse.Namespace, spec: ModelSpec, sized: SizedVariant, chosen: Size) -> None:
+def _changes(loaded: LoadedSpec, sized: SizedVariant | None, chosen: Size) -> SpecChanges:
+    assert sized is not None
     try:
-        changes = changes_for(spec, sized, chosen)
+        return changes_for(loaded.spec, sized, chosen)
     except NotWritableError as error:
-        raise Refusal(f"{options.spec}: {error}") from None
-    print(printable(f"{chosen.count} x {_name(chosen)}:"))
-    edit_spec(options.spec, changes.values, stage=options.stage, region=options.region)
-    for it in changes.left:
-        tell(printable(f"{options.spec}: {it}"))
+        raise Refusal(f"{loaded.document.file}: {error}") from None
 
 
 def _objective(loaded: LoadedSpec) -> Objective:
@@ -184,40 +177,20 @@ def _objective(loaded: LoadedSpec) -> Objective:
 # ---------------------------------------------------------------- for people
 
 
-class _Shown(NamedTuple):
-    """What is shown apart from the sizes; ``chosen`` is the one that is shown in detail."""
-
-    loaded: LoadedSpec
-    demand: Demand
-    prices: Prices
-    chosen: Size | None
-    basis: Sequence[str]
-    """What the measurement of an endpoint that runs rests on."""
-
-
-def _lines(ranked: Sequence[Size], shown: _Shown) -> Iterator[str]:
-    (loaded, demand, prices, chosen, basis), fitting = shown, [it for it in ranked if not it.objections]
+def _lines(
+    loaded: LoadedSpec, ranked: Sequence[Size], chosen: Size | None, demand: Demand, ending: Iterator[str]
+) -> Iterator[str]:
+    """What is shown; ``chosen`` is the one that is shown in detail."""
+    fitting = [it for it in ranked if not it.objections]
     if fitting:
         yield from table([_HEADER, *map(_cells, fitting)])
         yield from _doubts(fitting, chosen)
     if chosen is not None:
         which = "the first" if chosen is fitting[0] else _name(chosen)
         if demand.traffic and loaded.traffic is not None:
-            yield from ("", *over_traffic(which, chosen, loaded.traffic))
+            yield from ("", *costs.over_traffic(which, chosen, loaded.traffic))
         yield from ("", f"in the spec, for {which}:", *_as_yaml(loaded.spec, chosen))
-    yield from reservations(loaded)
-    for number, line in enumerate(basis):
-        yield f"  {line}" if number else f"from CloudWatch: {line}"
-    if prices.source:
-        yield f"prices in {prices.currency}: {prices.source}"
-    others = [it for it in ranked if it.objections]
-    if others:
-        yield "not for this objective:"
-        for it in others:
-            first, *more = it.objections
-            count = f"{it.count} x " if it.is_counted else ""
-            yield f"  {count}{_name(it)}: {first}"
-            yield from (f"    {one}" for one in more)
+    yield from ending
 
 
 def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
@@ -248,8 +221,8 @@ def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
 
 
 def _cells(size: Size) -> tuple[str, ...]:
-    count, type_ = count_cell(size), size.measurement.instance_type
-    return count, type_, size.title, str(size.target_value), *cost_cells(size)
+    count, type_ = costs.count_cell(size), size.measurement.instance_type
+    return count, type_, size.title, str(size.target_value), *costs.cost_cells(size)
 
 
 def _name(size: Size) -> str:
@@ -271,5 +244,5 @@ def _fields(size: Size) -> dict[str, Any]:
         "users": size.measurement.users,
         "instance_type": size.measurement.instance_type,
         "target_value": size.target_value if size.is_counted else None,
-        **cost_fields(size),
+        **costs.cost_fields(size),
     }

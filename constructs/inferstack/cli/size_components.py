@@ -5,17 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inferstack.check.load import LoadedSpec
-from inferstack.cli.editing import edit_spec
-from inferstack.cli.size_costs import (
-    COSTS,
-    cost_cells,
-    cost_fields,
-    count_cell,
-    over_traffic,
-    reservations,
-    show,
-    span,
-)
+from inferstack.cli import size_costs as costs
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices
 from inferstack.facts.scaling import OF_COPIES, TRACKED
@@ -28,7 +18,7 @@ from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.prices import prices_for
 from inferstack.sizing.sizes import best
 
-_HEADER = ("COUNT", "INSTANCE TYPE", "COPIES", *COSTS)
+_HEADER = ("COUNT", "INSTANCE TYPE", "COPIES", *costs.COSTS)
 _OF_COMPONENTS = ("COMPONENT", "CONFIGURATION", "COPIES", "TARGET")
 _UNITS = {OF_COPIES[TRACKED]: "requests a minute"}
 
@@ -44,23 +34,17 @@ def run_components(
         ranked = fleets(fleet_question(loaded.spec, options.variant, measurements, loaded.traffic), prices)
     except (CannotSizeError, NotWritableError) as error:
         raise Refusal(printable(f"{options.spec}: {error}")) from None
-    types = [it.instance_type for it in ranked]
-    if options.choose is not None and options.choose not in types:
-        raise Refusal(
-            printable(f"nothing was measured on `{options.choose}`; {choose(options.choose, types)}")
-        )
-    chosen = best([it for it in ranked if options.choose in (None, it.instance_type)])
+    types, wanted = [it.instance_type for it in ranked], options.choose
+    if wanted is not None and wanted not in types:
+        raise Refusal(printable(f"nothing was measured on `{wanted}`; {choose(wanted, types)}"))
+    chosen = best([it for it in ranked if wanted in (None, it.instance_type)])
     lines = _lines(loaded, ranked, None if options.write else chosen, prices)
-    show(ranked, map(_fields, ranked), lines, options.format)
-    for line in () if chosen is None else (*chosen.left_out, *(chosen.changes.left if options.write else ())):
+    costs.show(ranked, map(_fields, ranked), lines, options.format)
+    for line in () if chosen is None else chosen.left_out:
         tell(printable(f"{options.spec}: {line}"))
-    if options.write and chosen is None:
-        what = "no instance type" if options.choose is None else f"no {options.choose}"
-        tell(printable(f"{options.spec}: not written, since {what} meets the objective"))
-    elif options.write and chosen is not None:
-        print(f"{chosen.count} x {chosen.instance_type}:")
-        edit_spec(options.spec, chosen.changes.values, stage=options.stage, region=options.region)
-    return 0 if chosen is not None else 1
+    return costs.conclude(
+        options, chosen, "no instance type", lambda it: (f"{it.count} x {it.instance_type}", it.changes)
+    )
 
 
 def _lines(
@@ -74,27 +58,22 @@ def _lines(
         yield from ("", f"in the spec, for {which}:", *table(_components(chosen)))
         yield from chosen.doubts
         if loaded.traffic is not None:
-            yield from ("", *over_traffic(which, chosen, loaded.traffic, "copies"))
-    yield from reservations(loaded)
-    if prices.source:
-        yield f"prices in {prices.currency}: {prices.source}"
-    if unfit := [*_unfit(ranked)]:
-        yield "not for this objective:"
-        yield from unfit
+            yield from ("", *costs.over_traffic(which, chosen, loaded.traffic, "copies"))
+    yield from costs.closing(loaded, prices, _unfit(ranked))
 
 
-def _unfit(ranked: Sequence[SizedFleet]) -> Iterator[str]:
+def _unfit(ranked: Sequence[SizedFleet]) -> Iterator[tuple[str, Sequence[str]]]:
+    """What does not meet the objective: whole fleets, and configurations of components."""
     for fleet in ranked:
-        yield from (f"  {fleet.instance_type}: {why}" for why in fleet.objections)
+        yield costs.with_count(fleet, fleet.instance_type), fleet.objections
         for it in fleet.components if fleet.is_counted else ():
             for other in it.others:
-                where = f"  {fleet.instance_type}: `{it.asked.name}`, {other.title}"
-                yield from (f"{where}: {why}" for why in other.objections)
+                yield f"{fleet.instance_type}: `{it.asked.name}`, {other.title}", other.objections
 
 
 def _cells(fleet: SizedFleet) -> tuple[str, ...]:
     fewest, _, most = (sum(copies) for copies in zip(*fleet.copies.values(), strict=True))
-    return count_cell(fleet), fleet.instance_type, span(fewest, most), *cost_cells(fleet)
+    return costs.count_cell(fleet), fleet.instance_type, costs.span(fewest, most), *costs.cost_cells(fleet)
 
 
 def _components(fleet: SizedFleet) -> Iterator[tuple[str, ...]]:
@@ -102,13 +81,13 @@ def _components(fleet: SizedFleet) -> Iterator[tuple[str, ...]]:
     for it in fleet.components:
         fewest, _, most = fleet.copies[it.asked.name]
         target = f"{it.size.target_value} {_UNITS.get(it.size.metric, 'requests at once')}"
-        yield it.asked.name, it.size.title, span(fewest, most), target
+        yield it.asked.name, it.size.title, costs.span(fewest, most), target
 
 
 def _fields(fleet: SizedFleet) -> dict[str, Any]:
     return {
         "instance_type": fleet.instance_type,
-        **cost_fields(fleet),
+        **costs.cost_fields(fleet),
         "components": {
             it.asked.name: {
                 "configuration": it.size.measurement.configuration,

@@ -144,6 +144,11 @@ def by_currency(costs: Sequence[Cost]) -> Iterator[list[Cost]]:
         yield [cost for cost in costs if cost.currency == currency or (index == 0 and cost.currency is None)]
 
 
+def exact_text(amount: Decimal) -> str:
+    """An amount with all its digits, as in ``0.736``."""
+    return f"{amount.normalize():f}"
+
+
 def amount_text(amount: Decimal) -> str:
     """An amount with two decimals, rounded half up: `1,234.50`."""
     return f"{amount.quantize(_CENT, ROUND_HALF_UP):,}"

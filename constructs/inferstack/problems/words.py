@@ -67,6 +67,11 @@ def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> 
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, as in ``1 spec`` and ``2 specs``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def chosen(bound: float | None) -> float | None:
     """A bound, or None if it is only the limit of AWS's numeric type, which says nothing about the key."""
     return None if bound in _OF_TYPES else bound

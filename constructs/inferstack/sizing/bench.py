@@ -9,6 +9,7 @@ from decimal import Decimal
 import msgspec
 
 from inferstack.catalog import instances
+from inferstack.problems.words import counted
 from inferstack.sizing.closed_loop import LoadRun, Pace, closed_loop, rounded
 from inferstack.sizing.measurement import Measurement, too_many_failed
 from inferstack.sizing.search import Trial
@@ -116,7 +117,7 @@ class Bench:
 def doubts_about(points: Sequence[Point]) -> Iterator[str]:
     """What is doubtful about runs; what many have in common is said once."""
     for point in points:
-        who = f"{point.name}, {point.run.users} user{'' if point.run.users == 1 else 's'}"
+        who = f"{point.name}, {counted(point.run.users, 'user')}"
         for error, count in list(point.run.errors.items())[:1]:
             failed = f"{sum(point.run.errors.values())} of {point.run.sent} requests failed"
             yield f"{who}: {failed}, {count} of them with {error}"

@@ -257,7 +257,8 @@ def _copies(asked: AskedComponent, instance_type: str) -> SizedComponent:
     """
     component_of(asked.name, asked.component, instance_type, room_of(instance_type))
     # All are on the same type, so what an instance costs does not tell them apart.
-    rows = [replace(it, price_per_hour=None) for it in asked.measured if it.instance_type == instance_type]
+    here = (it for it in asked.measured if it.instance_type == instance_type)
+    rows = [replace(it, price_per_hour=None, component=asked.name) for it in here]
     if not rows:
         raise CannotPackError(f"`{asked.name}` was not measured on {instance_type}")
     first, *others = sizes(rows, asked.demand, NO_PRICES)

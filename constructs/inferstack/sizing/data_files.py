@@ -1,21 +1,67 @@
 """Files of numbers that other programs wrote: what is wrong with their lines and cells, in words."""
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import msgspec
+
+from inferstack.problems import MOST_SHOWN, FilePlace, Problem, SpecError
+from inferstack.problems.words import counted
 
 _LONGEST = 60
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def other_separator(names: Sequence[str]) -> tuple[str, str] | None:
-    """What is wrong with the header of a CSV file, and the fix, if something else than commas separates it.
+class DataFile(msgspec.Struct):
+    """One file, with what is wrong with it so far."""
 
-    Spreadsheets do that in countries in which numbers have a comma.
-    """
-    for separator, called in _OTHER_SEPARATORS.items():
-        if len(names) == 1 and separator in names[0]:
-            fix = "separate them by commas, and write numbers with a point"
-            return f"{called} separate the columns", fix
-    return None
+    code: ClassVar[str]
+    usual_fix: ClassVar[str]
+    fix_of_length: ClassVar[str]
+    """What to do about a line that lacks a value."""
+
+    file: str
+    problems: list[Problem] = msgspec.field(default_factory=list)
+
+    def fault(self, line: int, message: str, fix: str) -> None:
+        """Notes a problem; a file in which nearly every line is wrong is given up."""
+        self.problems.append(Problem(FilePlace(self.file, line), message, fix, self.code))
+        if len(self.problems) > 2 * MOST_SHOWN:
+            raise SpecError(self.problems)
+
+    def stop(self, message: str, fix: str | None = None) -> SpecError:
+        """The error for a file that cannot be read any further."""
+        self.fault(1, message, self.usual_fix if fix is None else fix)
+        return SpecError(self.problems)
+
+    def lines_of_csv(self, text: str) -> Iterator[tuple[int, list[str]]]:
+        """The cells of each line that has any, with its number; the first has the names of the columns."""
+        rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+        try:
+            names = [it.strip() for it in next(rows, [])]
+            self._check_separator(names)
+            yield 1, names
+            for row in rows:
+                cells = [it.strip() for it in row]
+                if any(cells) and len(cells) != len(names):
+                    message = (
+                        f"the line has {counted(len(cells), 'value')}, but there are {len(names)} columns"
+                    )
+                    self.fault(rows.line_num, message, self.fix_of_length)
+                elif any(cells):
+                    yield rows.line_num, cells
+        except csv.Error as error:
+            self.fault(rows.line_num, f"the line is not CSV: {error}", "check its quotes")
+            raise SpecError(self.problems) from None
+
+    def _check_separator(self, names: Sequence[str]) -> None:
+        """Stops at other separators than commas, as spreadsheets write them where numbers have a comma."""
+        for separator, called in _OTHER_SEPARATORS.items():
+            if len(names) == 1 and separator in names[0]:
+                fix = "separate them by commas, and write numbers with a point"
+                raise self.stop(f"{called} separate the columns", fix)
 
 
 def wrong_form(key: str, error: Exception) -> str:
@@ -28,11 +74,6 @@ def wrong_form(key: str, error: Exception) -> str:
             return f"{message}: {error}"
         case _:
             return message
-
-
-def counted(cells: Sequence[str]) -> str:
-    """The number of cells of a line."""
-    return f"{len(cells)} value{'' if len(cells) == 1 else 's'}"
 
 
 def shown(text: str) -> str:

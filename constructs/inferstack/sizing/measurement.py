@@ -41,6 +41,11 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """The inference component of which one copy was measured; None if the file does not say it."""
 
     @property
+    def unit(self) -> str:
+        """What was measured: a copy of a component, or an instance."""
+        return "instance" if self.component is None else "copy"
+
+    @property
     def usual_latency(self) -> Decimal | None:
         """The latency at the lowest percentile that was measured."""
         return self.latencies[min(self.latencies)] if self.latencies else None

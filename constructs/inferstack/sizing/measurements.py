@@ -22,34 +22,23 @@ from typing import Any
 
 import msgspec
 
-from inferstack.problems import MOST_SHOWN, FilePlace, Problem, SpecError
+from inferstack.problems import SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
 from inferstack.problems.words import did_you_mean, listed
-from inferstack.sizing.data_files import counted, other_separator, shown, wrong_form
+from inferstack.sizing.data_files import DataFile, shown, wrong_form
 from inferstack.sizing.measurement import Measurement, too_many_failed
-from inferstack.sizing.results import FORMS, LEAST, MOST, ROW_ERRORS, NoRunError, Tested
+from inferstack.sizing.results import AIPERF, KEYS, LEAST, MOST, ROW_ERRORS, NoRunError, Tested, measured_by
 from inferstack.source.other_files import read_text
 
 _WANTED = "a CSV or JSON file of measurements"
 
 
-class _Reader(msgspec.Struct):
-    """One file, with what is wrong with it so far."""
+class _Reader(DataFile):
+    code = UNREADABLE_MEASUREMENTS
+    usual_fix = f"name {_WANTED}"
+    fix_of_length = "leave a value empty, but keep its comma"
 
-    file: str
-    tested: Tested
-    problems: list[Problem] = msgspec.field(default_factory=list)
-
-    def fault(self, line: int, message: str, fix: str) -> None:
-        """Notes a problem; a file in which nearly every line is wrong is given up."""
-        at = FilePlace(self.file, line)
-        self.problems.append(Problem(at, message, fix, UNREADABLE_MEASUREMENTS))
-        if len(self.problems) > 2 * MOST_SHOWN:
-            raise SpecError(self.problems)
-
-    def stop(self, message: str, fix: str = f"name {_WANTED}") -> SpecError:
-        self.fault(1, message, fix)
-        return SpecError(self.problems)
+    tested: Tested = Tested()
 
 
 def read_measurements(
@@ -63,7 +52,7 @@ def read_measurements(
     Raises:
         SpecError: with everything that is wrong with the file.
     """
-    reader = _Reader(path.as_posix(), Tested(instance_type, instances))
+    reader = _Reader(path.as_posix(), tested=Tested(instance_type, instances))
     large = "name the summary of the load test, not its record of each request"
     text = read_text(path, reader.stop, wanted=_WANTED, if_large=large)
     is_json = text.lstrip()[:1] in ("{", "[")
@@ -83,9 +72,9 @@ def measured_in(
     Raises:
         SpecError: when it does not have the form of its API.
     """
-    reader = _Reader(source, Tested(instance_type, instances))
+    reader = _Reader(source, tested=Tested(instance_type, instances))
     text = json.dumps(answer, default=str)
-    measurements = list(_of_json(text, reader)) if answer.keys() & FORMS.keys() else []
+    measurements = list(_of_json(text, reader)) if answer.keys() & {*KEYS} else []
     if reader.problems:
         raise SpecError(reader.problems)
     return measurements
@@ -104,13 +93,15 @@ _HEADER = f"the columns are {listed(COLUMNS, last='and')}"
 
 # https://github.com/aws-samples/sagemaker-genai-hosting-examples/tree/main/07-benchmark/sagemaker-inference-benchmark-suite
 _SUITE = "rps"
-_SUITES_NAMES = {
-    _SUITE: "requests_per_minute",
+_PER_SECOND = (_SUITE, "requests_per_second")
+_OTHER_NAMES = {
+    **dict.fromkeys(_PER_SECOND, "requests_per_minute"),
     "concurrency": "users",
     "aggregate_output_tok_sec": _TOKENS,
 }
 _SUITES_CONFIGURATION = ("model", "optimization", "use_case")
 _FAILED, _SENT = "failed", "total_requests"
+_FAILURES = re.compile("fail|error", re.IGNORECASE)
 _SECONDS_A_MINUTE = 60
 
 _LATENCY = re.compile(r"(?:(latency|ttft|itl)_)?p([0-9]{1,2}(?:\.[0-9]+)?)(_ms)?")
@@ -135,29 +126,19 @@ def _meaning(name: str, names: Sequence[str]) -> str | _Latency | None:
         field = "latencies" if found[1] in (None, "latency") else _FAMILIES[f"{found[1]}_"]
         return _Latency(field, Decimal(found[2]))
     known = (*_REQUIRED, *_OPTIONAL, _TOKENS, _FAILED, _SENT, _COMPONENT)
-    return _SUITES_NAMES.get(name, name if name in known else None)
+    return _OTHER_NAMES.get(name, name if name in known else None)
 
 
 def _of_csv(text: str, reader: _Reader) -> Iterator[Measurement]:
-    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    try:
-        names = [name.strip() for name in next(rows, [])]
-        _check_names(names, reader)
-        for row in rows:
-            if not any(row):
-                continue
-            if len(row) != len(names):
-                message = f"the line has {counted(row)}, but there are {len(names)} columns"
-                reader.fault(rows.line_num, message, "leave a value empty, but keep its comma")
-            elif not reader.problems or reader.problems[0].line > 1:
-                yield from _of_row(dict(zip(names, map(str.strip, row), strict=True)), rows.line_num, reader)
-    except csv.Error as error:
-        reader.fault(rows.line_num, f"the line is not CSV: {error}", "check its quotes")
+    lines = reader.lines_of_csv(text)
+    _, names = next(lines)
+    _check_names(names, reader)
+    for line, cells in lines:
+        if not reader.problems or reader.problems[0].line > 1:
+            yield from _of_row(dict(zip(names, cells, strict=True)), line, reader)
 
 
 def _check_names(names: list[str], reader: _Reader) -> None:
-    if (other := other_separator(names)) is not None:
-        raise reader.stop(*other)
     if len(names) == 1 and names[0] not in COLUMNS:
         raise reader.stop(f"the first line is {shown(names[0])}, not the names of columns", _HEADER)
     meanings = [_meaning(name, names) for name in names]
@@ -167,10 +148,11 @@ def _check_names(names: list[str], reader: _Reader) -> None:
             reader.fault(1, f"the column `{name}` does not say its unit", fix)
         elif meaning is None and _SUITE not in names and (meant := did_you_mean(name, COLUMNS)):
             reader.fault(1, f"unknown column {shown(name)}", meant)
-    for required in _REQUIRED:
-        is_named = required == "configuration" and {*names} & {*_SUITES_CONFIGURATION}
-        if required not in meanings and not is_named:
-            reader.fault(1, f"the column `{required}` is missing", _HEADER)
+    is_named = {*names} & {*_SUITES_CONFIGURATION}
+    missing = [it for it in _REQUIRED if it not in meanings and not (it == "configuration" and is_named)]
+    if missing:
+        are = "columns are" if len(missing) > 1 else "column is"
+        reader.fault(1, f"{are} missing: {listed(missing, last='and')}", _HEADER)
     for meaning in dict.fromkeys(it for it in meanings if it is not None and meanings.count(it) > 1):
         same = [name for name, it in zip(names, meanings, strict=True) if it == meaning]
         twice = "occurs twice" if len({*same}) == 1 else f"means the same as `{same[-1]}`"
@@ -195,7 +177,9 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             numbers[meaning] = _number(name, meaning, text, line, reader)
     if len(reader.problems) == before:
         users = numbers.get("users")
-        per_minute = numbers["requests_per_minute"] * (_SECONDS_A_MINUTE if _SUITE in row else 1)
+        per_minute = numbers["requests_per_minute"] * (
+            _SECONDS_A_MINUTE if row.keys() & {*_PER_SECOND} else 1
+        )
         yield Measurement(
             configuration=configuration,
             instance_type=row["instance_type"],
@@ -204,7 +188,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             price_per_hour=numbers.get("price_per_hour"),
             users=None if users is None else int(users),
             ended_badly=tuple(_bad_ends(numbers)),
-            doubts=tuple(_too_few_requests(numbers)),
+            doubts=tuple(_doubts(row, numbers)),
             component=row.get(_COMPONENT),
             **{field: _of_field(field, numbers) for field in _FAMILIES.values()},
         )
@@ -217,7 +201,10 @@ def _bad_ends(numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
         yield from too_many_failed(int(numbers[_FAILED]), int(numbers[_SENT]))
 
 
-def _too_few_requests(numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
+def _doubts(row: Mapping[str, str], numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
+    for name, text in row.items():
+        if _FAILURES.search(name) and text.strip("0.%") and _meaning(name, [*row]) is None:
+            yield f"`{name}` is {shown(text)}, which is not read: `{_FAILED}` and `{_SENT}` count what failed"
     users, sent = numbers.get("users"), numbers.get(_SENT)
     if users is not None and sent is not None and sent < users:
         yield f"{users:f} users sent only {sent:f} requests, so many were never answered at once"
@@ -270,8 +257,7 @@ def _plain(number: Decimal | int | None) -> str:
 # ---------------------------------------------------------------- JSON
 
 _WHOLE_ANSWER = "write the job's whole answer into the file, as the AWS CLI prints it"
-_SUMMARY = "name the summary as AIPerf wrote it, at the end of a run that had answers"
-_FIXES = {"request_throughput": _SUMMARY, "aiperf_version": _SUMMARY}
+_AS_CSV = "write what another load test measured into a CSV file"
 
 
 def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
@@ -279,19 +265,20 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
         data = json.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:
         raise reader.stop(f"the file is not JSON: {error}") from None
-    for key, read in FORMS.items():
-        if isinstance(data, dict) and key in data:
-            if key in _FIXES and reader.tested.instance_type is None:
-                reader.fault(
-                    1, "AIPerf does not say which instance it measured", "add `--instance-type ml.…`"
-                )
-                return
-            try:
-                yield from read(data, reader.tested)
-            except NoRunError as error:
-                reader.fault(1, str(error), _SUMMARY)
-            except ROW_ERRORS as error:
-                reader.fault(1, wrong_form(key, error), _FIXES.get(key, _WHOLE_ANSWER))
-            return
-    message = "this JSON does not come from a known load test"
-    reader.fault(1, message, f"it must have one of the keys {listed(list(FORMS))}")
+    key = next((it for it in KEYS if isinstance(data, dict) and it in data), None)
+    if key is None:
+        message, fix = (
+            "this JSON does not come from a known load test",
+            f"it must have one of the keys {listed(KEYS)}",
+        )
+        reader.fault(1, message, f"{fix}; {_AS_CSV}")
+    elif key in AIPERF and reader.tested.instance_type is None:
+        reader.fault(1, "AIPerf does not say which instance it measured", "add `--instance-type ml.…`")
+    else:
+        try:
+            yield from measured_by(key, data, reader.tested)
+        except NoRunError as error:
+            reader.fault(1, *error.args)
+        except ROW_ERRORS as error:
+            summary = f"name the summary as AIPerf wrote it, or {_AS_CSV}"
+            reader.fault(1, wrong_form(key, error), summary if key in AIPERF else _WHOLE_ANSWER)

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from inferstack.endpoint.cost import exact_text
+from inferstack.problems.words import counted
 from inferstack.sizing.prices import CURRENCY, PRICE
 
 _FAMILY, _HOSTING = "ML Instance", "Hosting"
@@ -97,8 +99,8 @@ def offer_of(content: bytes, region: str) -> Offer:
         if isinstance(price, str):
             left_out.setdefault(name, price)
         elif prices_found.setdefault(name, price) != price:
-            left_out[name] = f"two prices, {_text(prices_found[name])} and {_text(price)}"
-    prices = {name: _text(prices_found[name]) for name in sorted(prices_found) if name not in left_out}
+            left_out[name] = f"two prices, {exact_text(prices_found[name])} and {exact_text(price)}"
+    prices = {name: exact_text(prices_found[name]) for name in sorted(prices_found) if name not in left_out}
     reasons = (f"{name or 'a line without instanceName'}: {why}" for name, why in sorted(left_out.items()))
     left_out_types = tuple(sorted(filter(None, left_out)))
     return Offer(currency, prices, left_out_types, (*reasons, *_others(here.values())))
@@ -107,8 +109,8 @@ def offer_of(content: bytes, region: str) -> Offer:
 def _usual_currency(prices: Iterable[list[_Price]]) -> str:
     """USD, or in China CNY: the currency of most prices."""
     said = (currency for several in prices for it in several for currency in it.price_per_unit)
-    counted = Counter(it for it in said if _CURRENCY.fullmatch(it))
-    return counted.most_common(1)[0][0] if counted else "USD"
+    usual = Counter(it for it in said if _CURRENCY.fullmatch(it)).most_common(1)
+    return usual[0][0] if usual else "USD"
 
 
 def _price(prices: list[_Price], currency: str) -> Decimal | str:
@@ -133,8 +135,4 @@ def _others(products: Iterable[_Product]) -> Iterator[str]:
     """Serverless inference, savings plans and the rest, which are no price of an instance."""
     kinds = Counter(it.kind for it in products if not it.is_hosting)
     for kind, count in sorted(kinds.items()):
-        yield f"{kind} ({count} line{'' if count == 1 else 's'})"
-
-
-def _text(price: Decimal) -> str:
-    return f"{price.normalize():f}"
+        yield f"{kind} ({counted(count, 'line')})"

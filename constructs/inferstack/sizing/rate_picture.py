@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from inferstack.problems.words import counted
 from inferstack.sizing.closed_loop import rounded
 from inferstack.sizing.pictures import Axes, Dot, NoPictureError, Picture, over_latency
 from inferstack.sizing.search import Trial, kind_of, rows
@@ -21,7 +22,7 @@ def rates_of_kinds(trials: Sequence[Trial], name: str, *, percentile: float, lim
     """
     best = {row.name: row.best for row in rows(trials, limit)}
     dots = [
-        _dot(it, kind, f"{kind}, {_users(it)}" if it == best[kind] else None, limit)
+        _dot(it, kind, f"{kind}, {counted(it.users, 'user')}" if it == best[kind] else None, limit)
         for kind in best
         for it in trials
         if kind_of(it.configuration) == kind and it.per_second > 0 and math.isfinite(it.latency)
@@ -39,10 +40,6 @@ def rates_of_kinds(trials: Sequence[Trial], name: str, *, percentile: float, lim
         description="Measurements by latency and rate; the objective's limit is a line.",
         limit=None if math.isinf(limit) else limit,
     )
-
-
-def _users(trial: Trial) -> str:
-    return f"{trial.users} user{'' if trial.users == 1 else 's'}"
 
 
 def _dot(trial: Trial, measured: str, label: str | None, limit: float) -> Dot:

@@ -30,15 +30,15 @@ class Tested(msgspec.Struct, frozen=True):
 
 
 class NoRunError(ValueError):
-    """Says why a file that is what it claims to be holds no run that could be used."""
+    """Says why a file that is what it claims to be holds no run that could be used, and the fix."""
 
 
 # ---------------------------------------------------------------- numbers and their units
 
 _MILLISECONDS = {
+    **dict.fromkeys(("ms", "milliseconds"), Decimal(1)),
     **dict.fromkeys(("ns", "nanoseconds"), Decimal("1e-6")),
     **dict.fromkeys(("us", "µs", "microseconds"), Decimal("1e-3")),
-    **dict.fromkeys(("ms", "milliseconds"), Decimal(1)),
     **dict.fromkeys(("sec", "s", "seconds"), Decimal(1000)),
 }
 _REQUESTS_PER_MINUTE = {
@@ -90,20 +90,15 @@ def _of_one(users: Any, instances: int) -> int | None:
 _RATES = {"MaxInvocations": "milliseconds", "MaximumInvocations": "microseconds"}
 
 
-def _recommender(job: Answer, _: Tested) -> Iterator[Measurement]:
-    """The result of SageMaker Inference Recommender. It measures P95, unless the job asks for P99.
+def _recommender(job: Answer, found: Answer, number: int) -> Iterator[Measurement]:
+    """One measurement of Inference Recommender, at P95 unless the job asks for P99; none if it was not
+    measured, or not on instances.
 
     Where it recommends several instances, to get to the requests that end the job, rate and cost are those of
     all together, as in AWS's example of three ml.c5d.xlarge:
     https://docs.aws.amazon.com/sagemaker/latest/dg/inference-recommender-load-test.html#load-test-get-results
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RecommendationMetrics.html
     """
-    for number, found in enumerate(job["InferenceRecommendations"], 1):
-        yield from _recommender_row(job, found, number)
-
-
-def _recommender_row(job: Answer, found: Answer, number: int) -> Iterator[Measurement]:
-    """One measurement, or none if it was not measured, or not on instances."""
     asked = (job.get("StoppingConditions") or {}).get("ModelLatencyThresholds") or [{}]
     percentile = positive(str(asked[0].get("Percentile", "P95")).removeprefix("P"))
     metrics, endpoint = found.get("Metrics") or {}, found["EndpointConfiguration"]
@@ -137,17 +132,11 @@ def _single(value: Any) -> Decimal:
 # ---------------------------------------------------------------- recommendation jobs for language models
 
 
-def _recommendation_job(job: Answer, _: Tested) -> Iterator[Measurement]:
-    """The result of a recommendation job for a language model.
+def _recommendation_job(_: Answer, found: Answer, number: int) -> Iterator[Measurement]:
+    """One measurement of a recommendation job for a language model; none if nothing is expected of it.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeAIRecommendationJob.html
     """
-    for number, found in enumerate(job["Recommendations"], 1):
-        yield from _recommended_row(job, found, number)
-
-
-def _recommended_row(_: Answer, found: Answer, number: int) -> Iterator[Measurement]:
-    """One measurement, or none if nothing is expected of it."""
     deployed, metrics = found["DeploymentConfiguration"], found.get("ExpectedPerformance") or ()
     measured = {(it["Metric"], it.get("Stat")): it for it in metrics}
     rate = measured.get(("RequestThroughput", "avg"))
@@ -199,11 +188,12 @@ def _aiperf(export: Answer, tested: Tested) -> Iterator[Measurement]:
     """
     version = str(export.get("schema_version", "1.0"))
     if _SCHEMA.fullmatch(version) is None:
-        raise NoRunError(f"its `schema_version` is {shown(version)}, and only 1.0 to 1.x are known")
+        wrong = f"its `schema_version` is {shown(version)}, and only 1.0 to 1.x are known"
+        raise NoRunError(wrong, "write its numbers into a CSV file")
     assert tested.instance_type is not None
     failed, answered = (_requests(export, it) for it in ("error_request_count", "request_count"))
     if "request_throughput" not in export:
-        raise NoRunError(f"no request was answered, and {failed} failed")
+        raise NoRunError(f"no request was answered, and {failed} failed", "repeat the run")
     config = export["input_config"]
     rate, tokens = export["request_throughput"], export.get("output_token_throughput")
     yield Measurement(
@@ -267,33 +257,38 @@ def _at_percentiles(export: Answer, name: str) -> Percentiles:
 
 # ---------------------------------------------------------------- any of them
 
-FORMS: Mapping[str, Callable[[Answer, Tested], Iterator[Measurement]]] = {
+_JOBS: Mapping[str, Callable[[Answer, Answer, int], Iterator[Measurement]]] = {
     "InferenceRecommendations": _recommender,
     "Recommendations": _recommendation_job,
-    "request_throughput": _aiperf,
-    "aiperf_version": _aiperf,
 }
-"""How answers are read, by a key that only those of one kind have."""
+"""How a recommendation of a job is read, by the key that all of them are in."""
+AIPERF = ("request_throughput", "aiperf_version")
+KEYS = (*_JOBS, *AIPERF)
+"""The keys of which an answer that can be read has one."""
+_NOTHING: Answer = {"EndpointConfiguration": {}, "DeploymentConfiguration": {}}
+"""A recommendation of which nothing is known."""
 
 
-_ROWS: Mapping[str, tuple[Callable[[Answer, Answer, int], Iterator[Measurement]], Answer]] = {
-    "InferenceRecommendations": (_recommender_row, {"EndpointConfiguration": {}}),
-    "Recommendations": (_recommended_row, {"DeploymentConfiguration": {}}),
-}
-"""How each row of a job is read, and a row of which nothing is known."""
+def measured_by(key: str, answer: Answer, tested: Tested) -> Iterator[Measurement]:
+    """The measurements in an answer that has one of :data:`KEYS`."""
+    if key in AIPERF:
+        yield from _aiperf(answer, tested)
+    else:
+        for number, found in enumerate(answer[key], 1):
+            yield from _JOBS[key](answer, found, number)
 
 
 def usable_part(answer: Answer) -> tuple[Answer, tuple[str, ...]]:
     """The answer without rows that cannot be used, and what is wrong with these: the others are paid for."""
     usable, wrong = dict(answer), list[str]()
-    for key, (read, nothing) in _ROWS.items():
+    for key, read in _JOBS.items():
         for number, found in enumerate(answer.get(key) or (), 1):
             try:
                 plain = json.loads(json.dumps(found, default=str), parse_float=Decimal)
                 list(read(answer, plain, number))
             except ROW_ERRORS as error:
                 wrong.append(f"recommendation-{number} cannot be used: {wrong_form(key, error)}")
-                usable[key] = [nothing if it is found else it for it in usable[key]]
+                usable[key] = [_NOTHING if it is found else it for it in usable[key]]
     return usable, tuple(wrong)
 
 

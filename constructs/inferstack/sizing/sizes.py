@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from inferstack.endpoint.cost import HOURS_A_MONTH, Prices
 from inferstack.facts.scaling import PER_INSTANCE, TRACKED, TRACKED_AT_ONCE
 from inferstack.format.objective import LatencyLimit, Objective
+from inferstack.problems.words import counted
 from inferstack.sizing.measurement import Measurement, Percentiles
 from inferstack.sizing.sharing.scaling import Copies, CopyScaling, Limits, Tracking, simulated
 
@@ -291,9 +292,10 @@ def _objections(
         slow = (_too_slow(getattr(it, field), limit, _LIMITED[field]) for it in runs)
         yield from itertools.islice((it for it in slow if it is not None), 1)
     if usable < 1:
-        yield "less than one request a minute per instance"
+        yield f"less than one request a minute per {measured.unit}"
     if demand.is_of_language_model and measured.users and demand.safety_factor * measured.users < 1:
-        yield f"{demand.safety_factor:f} of {_counted(measured.users)} is less than one request at once"
+        users = counted(measured.users, "user")
+        yield f"{demand.safety_factor:f} of {users} is less than one request at once"
     yield from over_budget(per_hour, demand.budget_per_hour, is_average=bool(demand.traffic))
 
 
@@ -307,9 +309,9 @@ def over_budget(per_hour: Decimal | None, budget: Decimal | None, *, is_average:
 def _unknown(measured: Measurement, demand: Demand) -> Iterator[str]:
     """What the objective counts in, but the measurement does not say."""
     if demand.concurrency is not None and measured.users is None:
-        yield "its number of users is not known, so instances cannot be counted by `concurrency`"
+        yield "its number of users is not known, so it cannot be counted by `concurrency`"
     if demand.tokens_per_second is not None and measured.tokens_per_second is None:
-        yield "no tokens were measured, so instances cannot be counted by `tokens_per_second`"
+        yield "no tokens were measured, so it cannot be counted by `tokens_per_second`"
 
 
 _LIMITED = {
@@ -375,7 +377,7 @@ class _RateByUsers(msgspec.Struct, frozen=True):
     def title(self, measured: Measurement) -> str:
         """The configuration, with its number of users if there are others."""
         users, name = measured.users, measured.configuration
-        return name if users is None or len(self.counts) < 2 else f"{name}, {_counted(users)}"
+        return name if users is None or len(self.counts) < 2 else f"{name}, {counted(users, 'user')}"
 
     def same_load(self, measured: Measurement) -> Sequence[Measurement]:
         """All measurements of the same load, this one first; only this, where users were not counted."""
@@ -400,22 +402,18 @@ class _RateByUsers(msgspec.Struct, frozen=True):
             return
         best_above, with_users = self.above[users]
         if best_above >= RISES * rate:
-            more = f"with {_counted(with_users)} it did {best_above:.6g} requests a minute"
-            yield f"{more}: at {_counted(users)}, the load was the limit, not the instance"
+            more = f"with {counted(with_users, 'user')} it did {best_above:.6g} requests a minute"
+            yield f"{more}: at {counted(users, 'user')}, the load was the limit, not the {measured.unit}"
         elif len(self.counts) == 1 and measured.keeps_users_waiting:
             only = f"one number of users only ({users})"
             yield f"{only}: measure with more to see whether the rate still rises"
         elif len(self.counts) > 1 and users == self.counts[-1] and rate >= RISES * self.before_last:
-            step = f"from {self.counts[-2]} to {_counted(users)}"
+            step = f"from {self.counts[-2]} to {counted(users, 'user')}"
             yield f"the rate still rose with the last step, {step}: measure with more"
 
 
 def _rate(measured: Measurement) -> Decimal:
     return measured.requests_per_minute
-
-
-def _counted(users: int) -> str:
-    return f"{users} user{'' if users == 1 else 's'}"
 
 
 def _rank(size: Size) -> tuple[bool, bool, Decimal, Decimal, Decimal, str, str]:

@@ -12,8 +12,6 @@ An export from CloudWatch has its period from the request; see :mod:`cloudwatch_
 what a line says applies until the next, and all are equally far apart.
 """
 
-import csv
-import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -23,9 +21,9 @@ import msgspec
 
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import OTHER_TRAFFIC
-from inferstack.problems.words import did_you_mean, listed
+from inferstack.problems.words import counted, did_you_mean, listed
 from inferstack.sizing.cloudwatch_export import points_of_export
-from inferstack.sizing.data_files import counted, other_separator, shown
+from inferstack.sizing.data_files import shown
 from inferstack.sizing.traffic_points import FIX_OF_LENGTH, MINUTE, MINUTES_LONGEST, Period, Points
 from inferstack.source.other_files import read_text
 
@@ -173,8 +171,7 @@ def repeated(traffic: Traffic, days: int) -> Traffic:
 
 
 def _period(traffic: Traffic) -> str:
-    minutes = f"{traffic.minutes} minute{'' if traffic.minutes == 1 else 's'}"
-    return f"{minutes} from {traffic.shown(0)}"
+    return f"{counted(traffic.minutes, 'minute')} from {traffic.shown(0)}"
 
 
 def traffic_of(points: Points, step: int, *, is_export: bool) -> Traffic:
@@ -200,34 +197,23 @@ def traffic_of(points: Points, step: int, *, is_export: bool) -> Traffic:
 
 def _points_of_csv(text: str, points: Points) -> int:
     """Adds the points of a CSV file; the result is the minutes from one to the next."""
-    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    try:
-        names = [it.strip() for it in next(rows, [])]
-        _check_header(names, points)
-        is_long = len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
-        if not is_long:
-            first_line = text.partition("\n")[0]
-            places = (FilePlace(points.file, 1, first_line.find(name) + 1) for name in names[1:])
-            points.named_at.update(zip(names[1:], places, strict=True))
-        for row in rows:
-            cells = [it.strip() for it in row]
-            if not any(cells):
-                continue
-            if len(cells) != len(names):
-                message = f"the line has {counted(cells)}, but there are {len(names)} columns"
-                points.fault(rows.line_num, message, "write every value, with 0 if there were no requests")
-            elif is_long:
-                _add_long(dict(zip(names, cells, strict=True)), rows.line_num, points)
-            else:
-                _add_wide(names, cells, rows.line_num, points)
-    except csv.Error as error:
-        raise points.stop(f"line {rows.line_num} is not CSV: {error}", "check its quotes") from None
+    lines = points.lines_of_csv(text)
+    _, names = next(lines)
+    _check_header(names, points)
+    is_long = len(names) == 3 and names[1].lower() in _NAMES and names[2].lower() in _REQUESTS
+    if not is_long:
+        first_line = text.partition("\n")[0]
+        places = (FilePlace(points.file, 1, first_line.find(name) + 1) for name in names[1:])
+        points.named_at.update(zip(names[1:], places, strict=True))
+    for line, cells in lines:
+        if is_long:
+            _add_long(cells, line, points)
+        else:
+            _add_wide(names, cells, line, points)
     return _checked_step(points)
 
 
 def _check_header(names: list[str], points: Points) -> None:
-    if (other := other_separator(names)) is not None:
-        raise points.stop(*other)
     if not names or names[0].lower() not in _TIMES:
         shown_name = shown(names[0]) if names and names[0] else "empty"
         raise points.stop(f"the first column is {shown_name}, not `time`", _HEADER)
@@ -254,10 +240,9 @@ def _add_wide(names: list[str], cells: list[str], line: int, points: Points) -> 
             points.add(name, time, requests, line)
 
 
-def _add_long(cells: Mapping[str, str], line: int, points: Points) -> None:
-    time_text, name, requests_text = cells.values()
-    time = points.time(time_text, line)
-    requests = points.number("requests", requests_text, line)
+def _add_long(cells: Sequence[str], line: int, points: Points) -> None:
+    at, name, amount = cells
+    time, requests = points.time(at, line), points.number("requests", amount, line)
     if not name:
         points.fault(line, "the name is empty", "write the name of the component or model")
     elif time is not None and requests is not None:

@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from inferstack.problems import MOST_SHOWN, FilePlace, Problem, SpecError
+from inferstack.problems import FilePlace
 from inferstack.problems.file_codes import UNREADABLE_TRAFFIC
-from inferstack.sizing.data_files import shown
+from inferstack.sizing.data_files import DataFile, shown
 
 UNDATED = datetime(2024, 1, 1, tzinfo=UTC)
 """Where traffic without dates begins: a Monday, at midnight."""
@@ -35,10 +35,13 @@ class Period(msgspec.Struct, frozen=True):
     is_dated: bool = False
 
 
-class Points(msgspec.Struct):
+class Points(DataFile):
     """The points of one file by name and time, and what is wrong with the file so far."""
 
-    file: str
+    code = UNREADABLE_TRAFFIC
+    usual_fix = "name a CSV file, or an export of CloudWatch's"
+    fix_of_length = "write every value, with 0 if there were no requests"
+
     by_name: dict[str, dict[datetime, Decimal]] = msgspec.field(default_factory=dict)
     lines: dict[datetime, int] = msgspec.field(default_factory=dict)
     """The line of the first point at each time."""
@@ -46,21 +49,7 @@ class Points(msgspec.Struct):
     form: Form | None = None
     window: tuple[datetime, datetime] | None = None
     """The first minute that was asked for, and the one after the last; None if the file does not say it."""
-    problems: list[Problem] = msgspec.field(default_factory=list)
     _numbers: dict[str, Decimal] = msgspec.field(default_factory=dict)
-
-    # ------------------------------------------------------------ problems
-
-    def fault(self, line: int, message: str, fix: str) -> None:
-        """Notes a problem; a file in which nearly every line is wrong is given up."""
-        self.problems.append(Problem(FilePlace(self.file, line), message, fix, UNREADABLE_TRAFFIC))
-        if len(self.problems) > 2 * MOST_SHOWN:
-            raise SpecError(self.problems)
-
-    def stop(self, message: str, fix: str = "name a CSV file, or an export of CloudWatch's") -> SpecError:
-        """The error for a file that cannot be read any further."""
-        self.fault(1, message, fix)
-        return SpecError(self.problems)
 
     # ------------------------------------------------------------ values
 

@@ -27,7 +27,7 @@ from inferstack.format.load_testing import TrafficPattern
 from inferstack.format.variant import Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.rules import RuleTable
-from inferstack.problems.words import likest
+from inferstack.problems.words import counted, likest
 
 if TYPE_CHECKING:
     # Most specs have no measurements, and need none of this.
@@ -216,7 +216,7 @@ def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
         if compared.scaling is None:
             path = (*compared.path, "initial_instance_count")
             fix = f"start with {best.count}, or let `autoscaling` add them"
-        answered = f"{_counted(compared.most)} can answer {can:.0f} of {need.most:f} {need.unit}"
+        answered = f"{counted(compared.most, 'instance')} can answer {can:.0f} of {need.most:f} {need.unit}"
         yield Problem(path, f"{answered}, {_by(best, need)}", fix)
 
 
@@ -238,9 +238,9 @@ def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
 @MEASURED.warning("IS563")
 def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
     """At least one configuration on the spec's type should have met the latency limit in the load test."""
-    counted = [it for it in compared.measured if it.is_counted]
-    if counted and compared.best is None:
-        shown = min(counted, key=lambda it: (it.measurement.usual_latency or 0, it.measurement.users or 0))
+    able = [it for it in compared.measured if it.is_counted]
+    if able and compared.best is None:
+        shown = min(able, key=lambda it: (it.measurement.usual_latency or 0, it.measurement.users or 0))
         message = f"no configuration on {compared.instance_type} met the limit, not even "
         message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
@@ -265,7 +265,7 @@ def instances_are_within_the_budget(compared: Compared) -> Iterator[Problem]:
     if cost <= budget:
         return
     if average is None:
-        fleet = f"{_counted(compared.most)} of {compared.instance_type} cost {cost:f}"
+        fleet = f"{counted(compared.most, 'instance')} of {compared.instance_type} cost {cost:f}"
         fix = f"allow {budget // compared.price:f} at most, or raise the budget"
     else:
         fleet = f"{average:.3g} of {compared.instance_type}, the average over the traffic, "
@@ -284,7 +284,7 @@ def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Prob
     for need in compared.demand.needs(best.measurement):
         can, lowest = compared.start * compared.planned(need), need.lowest
         if lowest is not None and can < lowest:
-            answered = f"{_counted(compared.start)} can answer {can:.0f} of {lowest:f} {need.unit}"
+            answered = f"{counted(compared.start, 'instance')} can answer {can:.0f} of {lowest:f} {need.unit}"
             path = (*compared.path, "initial_instance_count")
             yield Problem(path, f"{answered}, {_by(best, need)}", f"start with at least {best.min_capacity}")
 
@@ -313,10 +313,6 @@ def region_has_the_instance_type(priced: Priced) -> Iterator[Problem]:
             update = f"if the list is old, run `inferstack prices update --region {priced.region}`"
             fix = f"choose another region, or another type: {likest(name, there)}; {update}"
             yield Problem(path, message, fix)
-
-
-def _counted(instances: int) -> str:
-    return f"{instances} instance{'s' if instances != 1 else ''}"
 
 
 def _by(size: "Size", need: "CountedIn") -> str:

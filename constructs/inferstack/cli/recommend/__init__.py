@@ -19,11 +19,10 @@ from inferstack.cli.arguments import add_region, whole_number, whole_number_with
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.recommend.found import result_lines, scaling_lines
 from inferstack.cli.recommend.plan import show_plan
-from inferstack.cli.report import counted
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
 from inferstack.problems import Severity, SpecError, printable
-from inferstack.problems.words import choose, listed
+from inferstack.problems.words import choose, counted, listed
 from inferstack.sizing.job_plans import plan_of
 from inferstack.sizing.job_requests import Requests, job_blocks, lacking, needs_model_name, requests_of
 from inferstack.sizing.job_scaling import (

@@ -8,10 +8,9 @@ from typing import Any
 
 from inferstack.account.job_result import JobResult, configured_as
 from inferstack.cli.terminal import table
+from inferstack.endpoint.cost import amount_text, exact_text
 from inferstack.sizing.measurement import Measurement
 from inferstack.sizing.results import lacking
-
-_CENT = Decimal("0.01")
 
 
 def result_lines(result: JobResult) -> Iterator[str]:
@@ -44,8 +43,8 @@ def _cells(measured: Measurement, percentile: Decimal) -> tuple[str, ...]:
         measured.configuration,
         f"{measured.requests_per_minute:.6g}",
         "-" if latency is None else f"{latency:.6g}",
-        "-" if price is None else f"{price.normalize():f}",
-        "-" if million is None else f"{million.quantize(_CENT):,}",
+        "-" if price is None else exact_text(price),
+        "-" if million is None else amount_text(million),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from inferstack.problems.words import counted
 from inferstack.triton.model import FieldPath, enum_name
 
 THREADS = {"onnxruntime": "intra_op_thread_count", "pytorch": "INTRA_OP_THREAD_COUNT"}
@@ -41,9 +42,9 @@ class Configuration(msgspec.Struct, frozen=True, order=True):
         yield f"batch {self.batch}" if self.batch else "no batching"
         if self.delay:
             yield f"delay {self.delay} us"
-        yield f"{self.instances} instance{'' if self.instances == 1 else 's'}"
+        yield f"{counted(self.instances, 'instance')}"
         if self.threads:
-            yield f"{self.threads} thread{'' if self.threads == 1 else 's'}"
+            yield f"{counted(self.threads, 'thread')}"
 
 
 def declared(config: Any, backend: str) -> Configuration:
