@@ -93,7 +93,7 @@ def test_it_shows_copies_and_the_fleet_that_holds_them(capsys: pytest.CaptureFix
         "prices in USD: us-east-1, read on 2026-11-23 from a list",
         "not for this objective:",
         "  ml.g5.12xlarge: `europe`, tp2-long: 800 ms is over the limit of 500 ms at P95",
-        "  ml.g5.48xlarge: 30.71 an hour is over the budget of 20",
+        "  2 x ml.g5.48xlarge: 30.71 an hour is over the budget of 20",
         "  ml.g5.xlarge: a copy of `europe` needs more than a whole `ml.g5.xlarge` has",
     ]
 
