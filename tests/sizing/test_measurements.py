@@ -173,8 +173,14 @@ def test_a_rate_may_be_in_seconds_and_minutes(tmp_path, name):
 
 # The first is a row of AWS's foundation-model-benchmarking-tool, in which three of four requests failed.
 FAILURES = {
-    ("error_rate", "0.78"): "`error_rate` is `0.78`, which is not read: `failed` and `total_requests` count what failed",
-    ("Failures/s", "23.8"): "`Failures/s` is `23.8`, which is not read: `failed` and `total_requests` count what failed",
+    (
+        "error_rate",
+        "0.78",
+    ): "`error_rate` is `0.78`, which is not read: `failed` and `total_requests` count what failed",
+    (
+        "Failures/s",
+        "23.8",
+    ): "`Failures/s` is `23.8`, which is not read: `failed` and `total_requests` count what failed",
     ("error_rate", "0.0"): "",
     ("errors", ""): "",
     ("failed", "0"): "",
@@ -216,7 +222,9 @@ WRONG = {
     "users\n": (
         "1:1: IS071: columns are missing: `configuration`, `instance_type` and `requests_per_minute`; the columns are",
     ),
-    "configuration,instance_type\n": ("1:1: IS071: column is missing: `requests_per_minute`; the columns are",),
+    "configuration,instance_type\n": (
+        "1:1: IS071: column is missing: `requests_per_minute`; the columns are",
+    ),
     "<html>\n": ("the first line is `<html>`, not the names of columns; the columns are `configuration`",),
     HEAD + '"base,ml.g5.xlarge,1\n': (
         "2:1: IS071: the line is not CSV: unexpected end of data; check its quotes",
@@ -271,7 +279,9 @@ WRONG = {
 @pytest.mark.parametrize("content", WRONG)
 def test_everything_wrong_is_said_with_its_line(tmp_path, content):
     with pytest.raises(SpecError) as caught:
-        read_measurements(written(tmp_path, content), instance_type=None if "null" in content else "ml.g5.xlarge")
+        read_measurements(
+            written(tmp_path, content), instance_type=None if "null" in content else "ml.g5.xlarge"
+        )
     for message in WRONG[content]:
         assert message in str(caught.value)
 

@@ -109,7 +109,7 @@ def test_the_busiest_minutes_that_were_fast_enough_count(name):
 
 
 def test_what_was_never_fast_enough_or_always_failed_does_not_count():
-    demand = Demand(peak=Decimal(100), latency_limit=LIMIT)
+    demand = Demand(peak=Decimal(100), limits={"latency": LIMIT})
     [slow] = sizes([seen(*SLOW).measurement], demand, NO_PRICES)
     assert slow.objections == ("700 ms is over the limit of 500 ms at P95",)
     [failing] = sizes([seen(Minute(400, failed=100)).measurement], demand, NO_PRICES)

@@ -16,7 +16,7 @@ from inferstack.sizing.pictures import FORMATS, NoPictureError, drawn
 from inferstack.sizing.sizes import Demand, PercentileLimit, sizes
 
 PUBLISHED = read_measurements(Path(__file__).parents[2] / "docs/examples/bert-large.csv")
-DEMAND = Demand(peak=Decimal(30_000), latency_limit=PercentileLimit(Decimal(95), Decimal(500)))
+DEMAND = Demand(peak=Decimal(30_000), limits={"latency": PercentileLimit(Decimal(95), Decimal(500))})
 
 
 def one(latency: float = 100, price: Decimal | None = Decimal(1), name: str = "base") -> Measurement:

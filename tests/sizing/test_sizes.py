@@ -16,7 +16,7 @@ from inferstack.sizing.sizes import Demand, PercentileLimit, best, sizes
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 # https://aws.amazon.com/blogs/machine-learning/achieve-hyperscale-performance-for-model-serving-using-nvidia-triton-inference-server-on-amazon-sagemaker/
 PUBLISHED = read_measurements(ROOT / "docs/examples/bert-large.csv")
-POST = Demand(peak=Decimal(30_000), latency_limit=PercentileLimit(Decimal(95), Decimal(500)))
+POST = Demand(peak=Decimal(30_000), limits={"latency": PercentileLimit(Decimal(95), Decimal(500))})
 
 
 def test_all_published_counts_and_costs_are_found_to_the_last_digit():
@@ -197,7 +197,7 @@ def test_more_demand_never_costs_less(table, one_amount, other):
 @given(TABLES, st.integers(1, 2_000), st.integers(1, 2_000))
 def test_a_tighter_limit_never_admits_more_rows(table, one_limit, other):
     tight, loose = (
-        sum(not it.objections for it in sizes(table, demand(10, latency_limit=limit(ms)), NO_PRICES))
+        sum(not it.objections for it in sizes(table, demand(10, limits={"latency": limit(ms)}), NO_PRICES))
         for ms in sorted((one_limit, other))
     )
     assert tight <= loose
@@ -241,7 +241,7 @@ def test_the_count_is_the_smallest_that_meets_the_demand(table, amount):
 
 @given(TABLES, AMOUNTS)
 def test_the_first_is_the_cheapest_that_meets_the_demand(table, amount):
-    ranked = sizes(table, demand(amount, latency_limit=limit(500)), NO_PRICES)
+    ranked = sizes(table, demand(amount, limits={"latency": limit(500)}), NO_PRICES)
     costs = [it.per_hour for it in ranked if not it.objections and it.per_hour is not None]
     assert costs == sorted(costs)
 
@@ -321,8 +321,7 @@ def test_language_models_have_limits_of_their_own(objection):
         0,
         concurrency=Decimal(64),
         tokens_per_second=Decimal(100),
-        first_token_limit=AT_90[300],
-        inter_token_limit=AT_90[30],
+        limits={"time_to_first_token": AT_90[300], "inter_token_latency": AT_90[30]},
     )
     row = {"users": 32, "rate": 100, "tokens": 1000, **LIMITED[objection]}
     (size,) = sizes([chat(**row)], asked, NO_PRICES)

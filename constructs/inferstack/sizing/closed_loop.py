@@ -145,8 +145,17 @@ async def closed_loop(
         loop.stopping = True
         await asyncio.gather(*tasks)
     # Few requests may be over before the warm-up is.
-    return _run(
-        users, windows[-_WINDOWS:] or [warm_up], loop, pace.percentiles, steady=_steady(windows), busy=busy
+    last = windows[-_WINDOWS:] or [warm_up]
+    took = sorted(it for window in last for it in window.took)
+    return LoadRun(
+        users=users,
+        seconds=sum(it.seconds for it in last),
+        answers=len(took),
+        latencies={at: percentile(took, at) * 1000 for at in pace.percentiles} if took else {},
+        errors=dict(loop.errors.most_common()),
+        sent=loop.sent,
+        steady=_steady(windows),
+        busy=busy,
     )
 
 
@@ -174,28 +183,6 @@ def _steady(windows: Sequence[_Window]) -> bool:
 def _agree(values: Sequence[float]) -> bool:
     mean = sum(values) / len(values)
     return all(abs(it - mean) <= _AGREE * mean for it in values)
-
-
-def _run(
-    users: int,
-    windows: Sequence[_Window],
-    loop: _Loop,
-    percentiles: tuple[float, ...],
-    *,
-    steady: bool,
-    busy: bool,
-) -> LoadRun:
-    took = sorted(it for window in windows for it in window.took)
-    return LoadRun(
-        users=users,
-        seconds=sum(it.seconds for it in windows),
-        answers=len(took),
-        latencies={at: percentile(took, at) * 1000 for at in percentiles} if took else {},
-        errors=dict(loop.errors.most_common()),
-        sent=loop.sent,
-        steady=steady,
-        busy=busy,
-    )
 
 
 def percentile(ascending: Sequence[float], at: float) -> float:

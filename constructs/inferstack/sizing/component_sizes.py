@@ -205,18 +205,7 @@ def fleets(question: FleetQuestion, prices: Prices) -> list[SizedFleet]:
     Those that do not meet it come last. Without prices, fewer instances on average come first.
     """
     types = dict.fromkeys(row.instance_type for it in question.components for row in it.measured)
-    return sorted((_fleet(question, it, prices) for it in types), key=_rank)
-
-
-def _rank(fleet: SizedFleet) -> tuple[bool, bool, Decimal, Decimal, str]:
-    per_hour = fleet.per_hour
-    return (
-        bool(fleet.objections),
-        per_hour is None,
-        per_hour or Decimal(0),
-        fleet.average,
-        fleet.instance_type,
-    )
+    return sorted((_fleet(question, it, prices) for it in types), key=lambda it: (*it.rank, it.instance_type))
 
 
 def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> SizedFleet:
@@ -239,12 +228,8 @@ def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> Sized
     return SizedFleet(
         instance_type=instance_type,
         components=tuple(found),
-        min_capacity=0,
         is_counted=False,
-        count=0,
-        average=Decimal(0),
         price=price,
-        per_million=None,
         objections=tuple(objections),
     )
 
@@ -302,7 +287,6 @@ def _counted(
         changes=SpecChanges({**changes.values, **of_fleet}, changes.left),
         left_out=host.left_out if run is not None else (),
         min_capacity=low,
-        is_counted=True,
         count=high,
         average=average,
         minutes_short=0 if run is None else _minutes_short(run, found, question.requests),

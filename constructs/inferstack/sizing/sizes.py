@@ -66,9 +66,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_second: Decimal | None = None
     traffic: tuple[Decimal, ...] = ()
     """Requests of each minute; empty if only the two numbers are known."""
-    latency_limit: PercentileLimit | None = None
-    first_token_limit: PercentileLimit | None = None
-    inter_token_limit: PercentileLimit | None = None
+    limits: Mapping[str, PercentileLimit] = {}
+    """By the objective's keys."""
     safety_factor: Decimal = Decimal(1)
     spare_instances: int = 0
     budget_per_hour: Decimal | None = None
@@ -76,8 +75,13 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_of_language_model(self) -> bool:
         """Whether it says something that only language models have."""
-        own = (self.concurrency, self.tokens_per_second, self.first_token_limit, self.inter_token_limit)
-        return any(it is not None for it in own)
+        own = (self.concurrency, self.tokens_per_second)
+        return any(it is not None for it in own) or not self.limits.keys() <= {"latency"}
+
+    @property
+    def latency_limit(self) -> PercentileLimit | None:
+        """That of whole answers."""
+        return self.limits.get("latency")
 
     @property
     def in_words(self) -> str:
@@ -135,9 +139,7 @@ def demand_of(
         lowest_concurrency=_part(objective.lowest_concurrency, share),
         tokens_per_second=tokens,
         traffic=tuple(it * share for it in traffic),
-        latency_limit=_limit(objective.latency),
-        first_token_limit=_limit(objective.time_to_first_token),
-        inter_token_limit=_limit(objective.inter_token_latency),
+        limits={key: _limit(it) for key in _LIMITED if (it := getattr(objective, key)) is not None},
         safety_factor=Decimal(1) if objective.safety_factor is None else exact(objective.safety_factor),
         spare_instances=objective.spare_instances,
         budget_per_hour=None if budget is None else exact(budget),
@@ -148,9 +150,7 @@ def _part(number: float | None, share: Decimal) -> Decimal | None:
     return None if number is None else exact(number) * share
 
 
-def _limit(limit: LatencyLimit | None) -> PercentileLimit | None:
-    if limit is None:
-        return None
+def _limit(limit: LatencyLimit) -> PercentileLimit:
     return PercentileLimit(Decimal(limit.percentile.removeprefix("P")), exact(limit.value_in_milliseconds))
 
 
@@ -162,25 +162,31 @@ def exact(number: float) -> Decimal:
 class CountedInstances(msgspec.Struct, frozen=True, kw_only=True):
     """Instances of one type for a demand, and their cost, or why they do not meet it."""
 
-    min_capacity: int
-    is_counted: bool
+    min_capacity: int = 0
+    is_counted: bool = True
     """Whether the measurement says what the objective counts in: if not, there is no number of instances,
     nor a cost.
     """
-    count: int
+    count: int = 0
     """Instances at the highest demand, spare ones included."""
-    average: Decimal
+    average: Decimal = Decimal(0)
     """Instances that run on average over the traffic; without any, ``count``."""
     minutes_short: int = 0
     """Minutes with more requests than the instances that run can answer: scaling adds some with a delay."""
     price: Decimal | None
     """Price of an instance for an hour, if it is known."""
-    per_million: Decimal | None
+    per_million: Decimal | None = None
     """Cost of a million requests, on average over the traffic."""
     objections: tuple[str, ...] = ()
     """Why it does not meet the demand."""
     doubts: tuple[str, ...] = ()
     """Why its measurement may not mean what it seems to."""
+
+    @property
+    def rank(self) -> tuple[bool, bool, Decimal, Decimal]:
+        """What it is ranked by, before anything else: those that meet the demand, the cheapest first."""
+        per_hour = self.per_hour
+        return bool(self.objections), per_hour is None, per_hour or Decimal(0), self.average
 
     @property
     def per_hour(self) -> Decimal | None:
@@ -228,7 +234,12 @@ def sizes(measurements: Iterable[Measurement], demand: Demand, prices: Prices) -
     loads = {of: _RateByUsers.of(those) for of, those in sound.items()}
     # A bad run says nothing about the others.
     bad = {id(it): _RateByUsers.of([*sound[_of(it)], it]) for it in found if any(it.faults)}
-    return sorted((_size(it, demand, prices, bad.get(id(it), loads[_of(it)])) for it in found), key=_rank)
+    ranked = (_size(it, demand, prices, bad.get(id(it), loads[_of(it)])) for it in found)
+    return sorted(ranked, key=lambda it: (*it.rank, it.measurement.usual_latency or Decimal(0), _name(it)))
+
+
+def _name(size: Size) -> tuple[str, str]:
+    return size.measurement.instance_type, size.title
 
 
 def _of(measured: Measurement) -> tuple[str, str]:
@@ -288,8 +299,9 @@ def _objections(
     yield from load.contradicted(measured)
     yield from _unknown(measured, demand)
     runs = load.same_load(measured)
-    for limit, field in _limits(demand):
-        slow = (_too_slow(getattr(it, field), limit, _LIMITED[field]) for it in runs)
+    for key, limit in demand.limits.items():
+        field, words = _LIMITED[key]
+        slow = (_too_slow(getattr(it, field), limit, words) for it in runs)
         yield from itertools.islice((it for it in slow if it is not None), 1)
     if usable < 1:
         yield f"less than one request a minute per {measured.unit}"
@@ -315,18 +327,11 @@ def _unknown(measured: Measurement, demand: Demand) -> Iterator[str]:
 
 
 _LIMITED = {
-    "latencies": "",
-    "time_to_first_token": " until the first token",
-    "inter_token_latency": " between tokens",
+    "latency": ("latencies", ""),
+    "time_to_first_token": ("time_to_first_token", " until the first token"),
+    "inter_token_latency": ("inter_token_latency", " between tokens"),
 }
-
-
-def _limits(demand: Demand) -> Iterator[tuple[PercentileLimit, str]]:
-    """The limits that a demand has, with the field of a measurement that each is for."""
-    limits = (demand.latency_limit, demand.first_token_limit, demand.inter_token_limit)
-    for limit, field in zip(limits, _LIMITED, strict=True):
-        if limit is not None:
-            yield limit, field
+"""By the key of a limit: the field of a measurement that it is for, and what that is, in words."""
 
 
 def _too_slow(measured: Percentiles, limit: PercentileLimit, what: str = "") -> str | None:
@@ -414,19 +419,6 @@ class _RateByUsers(msgspec.Struct, frozen=True):
 
 def _rate(measured: Measurement) -> Decimal:
     return measured.requests_per_minute
-
-
-def _rank(size: Size) -> tuple[bool, bool, Decimal, Decimal, Decimal, str, str]:
-    measured = size.measurement
-    return (
-        bool(size.objections),
-        size.per_hour is None,
-        size.per_hour or Decimal(0),
-        size.average,
-        measured.usual_latency or Decimal(0),
-        measured.instance_type,
-        size.title,
-    )
 
 
 def best(ranked: Sequence[Counted]) -> Counted | None:

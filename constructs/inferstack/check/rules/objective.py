@@ -244,12 +244,7 @@ def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
         message = f"no configuration on {compared.instance_type} met the limit, not even "
         message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
-        limits = {
-            "latency": compared.demand.latency_limit,
-            "time_to_first_token": compared.demand.first_token_limit,
-            "inter_token_latency": compared.demand.inter_token_limit,
-        }
-        keys = [key for key, limit in limits.items() if limit is not None]
+        keys = [*compared.demand.limits]
         yield Problem(("objective", *(keys if len(keys) == 1 else ())), message, fix)
 
 

@@ -1,15 +1,15 @@
 """The search of ``--try``: the best configuration of one model, measured again, and written."""
 
 import argparse
-import difflib
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from inferstack.cli.editing import edit_spec
+from inferstack.cli.editing import edit_spec, shown, write
 from inferstack.cli.measure.output import milliseconds
 from inferstack.cli.terminal import Refusal, table, tell
-from inferstack.problems import dotted, printable
+from inferstack.problems import dotted
 from inferstack.problems.words import choose
 from inferstack.sizing.bench import Bench, Point, processors
 from inferstack.sizing.closed_loop import rounded
@@ -26,8 +26,8 @@ from inferstack.sizing.search import (
     search,
     space_of,
 )
+from inferstack.source.edit import Edit
 from inferstack.source.written import in_flow
-from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.config import ConfigError
 from inferstack.triton.measuring.config_edit import edited_text
 from inferstack.triton.measuring.configurations import Configuration, changes, configured, declared
@@ -198,12 +198,9 @@ class Tuning:
             made = edited_text(text, model.config, configured(model.config, model.backend, best))
         except ConfigError as error:
             raise Refusal(f"{file}: {error.message}") from None
-        lines = difflib.unified_diff(
-            text.splitlines(), made.splitlines(), str(file), f"{file} (edited)", lineterm=""
-        )
-        print("".join(f"{printable(line)}\n" for line in lines), end="", flush=True)
-        with complete_or_absent(file) as target:
-            target.write(made.encode())
+        edit = Edit(str(file), text, made)
+        print("".join(shown(edit, sys.stdout)), end="", flush=True)
+        write(file, edit)
         tell(f"{file}: written")
 
 

@@ -19,7 +19,7 @@ from inferstack.cli.arguments import add_region, whole_number, whole_number_with
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.recommend.found import result_lines, scaling_lines
 from inferstack.cli.recommend.plan import show_plan
-from inferstack.cli.terminal import Refusal, tell, termination_interrupts
+from inferstack.cli.terminal import Refusal, passing, tell, termination_interrupts
 from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
 from inferstack.problems import Severity, SpecError, printable
 from inferstack.problems.words import choose, counted, listed
@@ -210,24 +210,18 @@ def _command(options: argparse.Namespace) -> str:
 def _shown_progress() -> Iterator[Any]:
     """A function that shows progress: on a terminal in one line, else in a line whenever it changes."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    last: list[str] = []
-    begun = time.monotonic()
+    last, begun = "", time.monotonic()
 
     def report(progress: Progress) -> None:
-        line = printable(_progress_line(progress))
-        if is_terminal:
-            waited = int(time.monotonic() - begun) // 60
-            sys.stderr.write(f"\r\x1b[K{line} ({waited} min)")
-            sys.stderr.flush()
-        elif [line] != last:
-            tell(line)
-        last[:] = [line]
+        nonlocal last
+        line = _progress_line(progress)
+        show(f"{line} ({int(time.monotonic() - begun) // 60} min)")
+        if line != last and not is_terminal:
+            tell(printable(line))
+        last = line
 
-    try:
+    with passing() as show:
         yield report
-    finally:
-        if is_terminal and last:
-            sys.stderr.write("\r\x1b[K")
 
 
 def _progress_line(progress: Progress) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from inferstack.endpoint.packing import Room, Units, packed_units
+from inferstack.endpoint.packing import Room, Units, copies_on, packed_units
 from inferstack.endpoint.placement import HostFleet, Packing, Placed, Tenant, placed
 from inferstack.sizing.sharing.scaling import Copies, CopyScaling, needed, simulated
 
@@ -240,16 +240,10 @@ def _alone(
         wanted = needed(asked, scaling)
         is_same = scaling == model.scaling
         delayed = held[model.name] if is_same else simulated(asked, scaling, startup=startup).held
-        per_instance = _copies_on_one(model.component.needs, room)
+        per_instance = max(1, copies_on(room, model.component.needs))
         for at, copies in enumerate((delayed, wanted, [max(wanted)] * len(wanted))):
             minutes[at] += sum(-(-count // per_instance) for count in copies)
     return _Alone(*minutes)
-
-
-def _copies_on_one(needs: Room, room: Room) -> int:
-    """How many copies an instance holds."""
-    pairs = zip(room.amounts, needs.amounts, strict=True)
-    return max(1, min(int(has // need) for has, need in pairs if need))
 
 
 def service(requests: Sequence[Decimal], copies: Copies, target: Decimal | None) -> Service:
