@@ -316,9 +316,9 @@ VARYING = OBJECTIVE.replace("30000,", "30000, lowest_requests_per_minute: 3000,"
     ("spec", "last"),
     [
         (SPEC, "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}"),
-        (SPEC + VARYING, "        target_value: 1335"),
+        (SPEC + VARYING, "      - {metric: SageMakerVariantInvocationsPerInstance, target_value: 1335}"),
         (SPEC + QUEUE, "  variant: {instance_type: ml.g4dn.2xlarge, initial_instance_count: 23}"),
-        (SPEC + QUEUE + BY_QUEUE, "    max_capacity: 23"),
+        (SPEC + QUEUE + BY_QUEUE, "  autoscaling: {min_capacity: 23, max_capacity: 23}"),
     ],
 )
 def test_it_proposes_what_it_would_write(spec: str, last: str, capsys: pytest.CaptureFixture[str]) -> None:

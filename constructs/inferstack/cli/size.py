@@ -36,6 +36,7 @@ from inferstack.sizing.measurements import read_measurements
 from inferstack.sizing.observed import Observed
 from inferstack.sizing.prices import PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
+from inferstack.source.written import entry_lines, in_flow
 
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *costs.COSTS)
 
@@ -210,14 +211,10 @@ def _doubts(fitting: Sequence[Size], chosen: Size | None) -> Iterator[str]:
 
 def _as_yaml(spec: ModelSpec, size: Size) -> Iterator[str]:
     """What --write would write."""
-    instance_type = size.measurement.instance_type
-    yield f"  variant: {{instance_type: {instance_type}, initial_instance_count: {size.count}}}"
+    variant = {"instance_type": size.measurement.instance_type, "initial_instance_count": size.count}
     scaling = scaling_for(spec, size, is_scaled=any(variant_scalings(spec)))
-    if scaling:
-        yield from ("  autoscaling:", *(f"    {key}: {scaling[key]}" for key in scaling if key != "policies"))
-    for policy in scaling.get("policies", ()):
-        yield from ("    policies:", f"      - metric: {policy['metric']}")
-        yield f"        target_value: {policy['target_value']}"
+    written = (f"variant: {in_flow(variant)}", *(entry_lines("autoscaling", scaling) if scaling else ()))
+    yield from (f"  {line}" for line in written)
 
 
 def _cells(size: Size) -> tuple[str, ...]:

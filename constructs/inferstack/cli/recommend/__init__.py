@@ -17,7 +17,7 @@ from inferstack.account.recommender import NoSuchJobError, Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.cli.arguments import add_region, whole_number, whole_number_within
 from inferstack.cli.editing import edit_spec
-from inferstack.cli.recommend.found import result_lines, scaling_lines
+from inferstack.cli.recommend.found import result_lines
 from inferstack.cli.recommend.plan import show_plan
 from inferstack.cli.terminal import Refusal, passing, tell, termination_interrupts
 from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
@@ -33,6 +33,7 @@ from inferstack.sizing.job_scaling import (
 )
 from inferstack.sizing.measurements import as_csv
 from inferstack.sizing.prices import PRICE_FILE
+from inferstack.source.written import entry_lines
 from inferstack.triton.archive.writing import complete_or_absent
 
 _EXAMPLE = "`load_test`, `ai_benchmark_job` or `ai_recommendation_job`"
@@ -292,7 +293,7 @@ def _print_scaling(
         changes = changes_for(loaded.spec, chosen, block) if options.write else {}
     except ValueError as error:
         raise Refusal(f"SageMaker's scaling for {name} cannot be used: {error}") from None
-    for line in scaling_lines(name, block):
+    for line in (f"# recommended by SageMaker for {name}", *entry_lines("autoscaling", block)):
         print(printable(line), flush=True)
     if options.write:
         edit_spec(options.spec, changes, stage=options.stage, region=options.region)

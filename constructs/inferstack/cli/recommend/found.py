@@ -1,6 +1,5 @@
 """What a job has found, in lines."""
 
-import itertools
 import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -66,23 +65,3 @@ def _deployment(recommended: Mapping[str, Any]) -> Iterator[str]:
     if deployed.get("EnvironmentVariables"):
         yield "  environment:"
         yield from (f"    {key}: {json.dumps(it)}" for key, it in deployed["EnvironmentVariables"].items())
-
-
-def scaling_lines(recommendation: str, autoscaling: Mapping[str, Any]) -> Iterator[str]:
-    """The `autoscaling` block as YAML."""
-    yield f"# recommended by SageMaker for {recommendation}"
-    yield "autoscaling:"
-    for key in ("min_capacity", "max_capacity"):
-        yield f"  {key}: {autoscaling[key]}"
-    yield "  policies:"
-    for policy in autoscaling["policies"]:
-        marks = itertools.chain(("-",), itertools.repeat(" "))
-        yield from (
-            f"    {mark} {key}: {_flow(it)}" for mark, (key, it) in zip(marks, policy.items(), strict=False)
-        )
-
-
-def _flow(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(it)}" for key, it in value.items()) + "}"
-    return str(value)
