@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from inferstack.cli.editing import edit_spec, shown, write
+from inferstack.cli.editing import edit_spec, shown
 from inferstack.cli.measure.output import milliseconds
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.problems import dotted
@@ -28,6 +28,7 @@ from inferstack.sizing.search import (
 )
 from inferstack.source.edit import Edit
 from inferstack.source.written import in_flow
+from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.config import ConfigError
 from inferstack.triton.measuring.config_edit import edited_text
 from inferstack.triton.measuring.configurations import Configuration, changes, configured, declared
@@ -198,9 +199,9 @@ class Tuning:
             made = edited_text(text, model.config, configured(model.config, model.backend, best))
         except ConfigError as error:
             raise Refusal(f"{file}: {error.message}") from None
-        edit = Edit(str(file), text, made)
-        print("".join(shown(edit, sys.stdout)), end="", flush=True)
-        write(file, edit)
+        print("".join(shown(Edit(str(file), text, made), sys.stdout)), end="", flush=True)
+        with complete_or_absent(file) as target:
+            target.write(made.encode())
         tell(f"{file}: written")
 
 
