@@ -1,10 +1,10 @@
-"""What `inferstack init` writes, deployed as its README says: one whole life for each kind, with the real CDK CLI."""
+"""What `inferstack init` writes, deployed as its README says: a whole life with the real CDK CLI, or rendered."""
 
 import json
 import re
 import shlex
 import shutil
-from itertools import cycle, product
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,9 @@ from support.cdk_cli import ROOT, Project
 
 from inferstack.project.answers import CI_SYSTEMS, KIND_NAMES
 
-# Every kind, and every CI system with one of them.
-LIVES = [*zip(KIND_NAMES, cycle(CI_SYSTEMS), strict=False)]
-OTHERS = [it for it in product(KIND_NAMES, CI_SYSTEMS) if it not in LIVES]
+# By the CDK CLI, each CI system once; by what is rendered, in a tenth of the time, every kind.
+LIVES = [*zip(KIND_NAMES, CI_SYSTEMS, strict=False)]
+OTHERS = [*zip(KIND_NAMES[len(LIVES) :], cycle(CI_SYSTEMS), strict=False)]
 # aws-cdk-lib's own check of templates takes longer than everything else, and was part of `cdk synth`.
 AFTER_SYNTH = ("--require-approval", "never", "--no-validation")
 
