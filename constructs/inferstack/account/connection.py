@@ -300,6 +300,27 @@ class Connection(msgspec.Struct, frozen=True):
         brief = Config(connect_timeout=_BRIEF, read_timeout=_BRIEF, retries={"total_max_attempts": 2})
         return self.session.client("kms", region_name=region, config=brief)
 
+    def require_account(self, account: str | None) -> None:
+        """Refuses what is in another account; None is in any.
+
+        Raises:
+            AccountError: when it is.
+        """
+        if account not in (None, self.account):
+            said = f"the spec is for the account {account}, but the credentials are for {self.account}"
+            raise AccountError(said, fix=f"use credentials for {account}, or another stage")
+
+    def require_region(self, account: str | None = None) -> str:
+        """The region, for something that is in this account; None is in any.
+
+        Raises:
+            AccountError: when no region is known, or it is in another account.
+        """
+        self.require_account(account)
+        if self.region is None:
+            raise AccountError("no region is known", fix="add --region")
+        return self.region
+
     @property
     def pseudo_parameters(self) -> dict[str, str]:
         """Values of CloudFormation's ``AWS::…`` pseudo parameters, as far as they are known.

@@ -109,9 +109,10 @@ def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Tar
     if reached.region is None:
         fix = "write `env: {region: …}`, set AWS_REGION, or add `--region`"
         return None, _finding("region", problem("no region is named", fix), loaded, at, reached)
-    if spec.account not in (None, reached.account):
-        said = f"the spec is for the account {spec.account}, but the credentials are for {reached.account}"
-        verdict = problem(said, f"use credentials for {spec.account}, or choose a stage by `--stage`")
+    try:
+        reached.require_account(spec.account)
+    except AccountError as error:
+        verdict = problem(error.said, error.fix)
         return None, _finding("credentials", verdict, loaded, ("env", "account"), reached)
     verdict = ok(f"account {reached.account}, {reached.region}")
     return Target(loaded, reached), _finding("credentials", verdict, loaded, at, reached)
