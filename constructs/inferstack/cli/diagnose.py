@@ -18,6 +18,7 @@ from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
 from inferstack.diagnosis.reading import NoTextError, lines_of
 from inferstack.diagnosis.verdict import Clues, clues_in
 from inferstack.problems import SpecError, printable
+from inferstack.problems.file_codes import UNKNOWN_STAGE
 from inferstack.source.spec_file import PIPED, STANDARD_INPUT
 
 _COLORS = {"cause": "red", "symptom": "yellow", "cannot-tell": "yellow", "healthy": "green"}
@@ -42,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.spec is not None and options.file == PIPED == str(options.spec):
         options.wrong_usage("only one of FILE and SPEC can be -")
+    if options.spec is None and (options.stage is not None or options.region is not None):
+        options.wrong_usage("--stage and --region are for SPEC")
     beside = None if options.spec is None else _beside(options)
     found = diagnosed(_findings(options.file), beside)
     if options.format == "json":
@@ -57,6 +60,9 @@ def _beside(options: argparse.Namespace) -> SpecBeside:
         _, problems = check_document(document, stage=options.stage, region=options.region)
     except SpecError as error:
         problems = list(error.problems)
+    # A spec may be wrong, which says why it does not work. But it must be one, and have the stage.
+    if "kind" not in document.data or any(it.code == UNKNOWN_STAGE for it in problems):
+        raise SpecError(problems)
     return SpecBeside(document, tuple(problems))
 
 
