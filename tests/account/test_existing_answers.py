@@ -121,7 +121,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str]] = {
                 "ValidationException", 'Could not find endpoint configuration "ranker-7".'
             )
         },
-        'Could not find endpoint configuration "ranker-7"',
+        "the endpoint ranker serves the configuration ranker-7, which is deleted; `inferstack status` says whether",
     ),
     "an endpoint that is being deleted": (
         {"DescribeEndpoint": endpoint(EndpointStatus="Deleting")},

@@ -108,6 +108,11 @@ def test_a_file_is_never_overwritten(aws: EmulatedAws, capsys: Read) -> None:
     assert Path("churn.yaml").read_text() == SPEC
 
 
+def test_a_folder_that_is_missing_is_named_before_anything_is_read(capsys: Read) -> None:
+    assert main(["import", "churn", "--spec", "new/churn.yaml"]) == 1
+    assert capsys.readouterr().err == "inferstack: new/churn.yaml: there is no folder new; create it first\n"
+
+
 def test_a_spec_goes_to_standard_output(aws: EmulatedAws, capsys: Read) -> None:
     without_stack(aws)
     assert main(["import", "churn", "--spec", "-"]) == 0

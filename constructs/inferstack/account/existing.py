@@ -92,6 +92,7 @@ def endpoint_with_config(connection: Connection, region: str, name: str) -> tupl
 
     Raises:
         NoEndpointError: when there is no such endpoint, or it is being deleted.
+        AccountError: when its configuration is deleted.
     """
     client = connection.sagemaker(region)
     endpoint = described(client.describe_endpoint, EndpointName=name)
@@ -100,7 +101,14 @@ def endpoint_with_config(connection: Connection, region: str, name: str) -> tupl
         raise NoEndpointError(f"there is no endpoint {name} in {where}; check name, region and credentials")
     if endpoint.get("EndpointStatus") == "Deleting":
         raise NoEndpointError(f"the endpoint {name} is being deleted, so there is nothing to read any more")
-    return endpoint, client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+    config = described(client.describe_endpoint_config, EndpointConfigName=endpoint["EndpointConfigName"])
+    if config is None:
+        # CloudFormation deletes it after an update that SageMaker has then rolled back.
+        said = (
+            f"the endpoint {name} serves the configuration {endpoint['EndpointConfigName']}, which is deleted"
+        )
+        raise AccountError(said, fix="`inferstack status` says whether an update was rolled back")
+    return endpoint, config
 
 
 class ExistingStack(msgspec.Struct, frozen=True):

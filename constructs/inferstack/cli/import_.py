@@ -67,6 +67,8 @@ def _existing(
 def _write(options: argparse.Namespace) -> int:
     if str(options.spec) != _STDOUT and options.spec.exists():
         raise Refusal(f"{options.spec}: the file exists, and is not overwritten; name a new one")
+    if not options.spec.parent.is_dir():
+        raise Refusal(f"{options.spec}: there is no folder {options.spec.parent}; create it first")
     connection, _, answers = _existing(options.region, options.name)
     imported = spec_of(answers, connection.pseudo_parameters)
     remarks = [printable(it) for it in _remarks(imported)]

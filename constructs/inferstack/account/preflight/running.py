@@ -77,12 +77,14 @@ def _every(specs: Sequence[LoadedSpec]) -> Iterator[CheckedPlace]:
         elif isinstance(reached[region], AccountError):
             continue
         target, finding = _placed(loaded, reached[region])
-        yield finding
         if target is None:
+            yield finding
             yield replace(finding, check="the rest", verdict=_REST)
-        else:
-            known = next((it for it in places if _is_same(it, target.connection)), target.connection)
-            places.setdefault(known, []).append(replace(target, connection=known))
+            continue
+        known = next((it for it in places if _is_same(it, target.connection)), target.connection)
+        if known not in places:
+            yield finding
+        places.setdefault(known, []).append(replace(target, connection=known))
     for connection, targets in places.items():
         yield from _in_place(Asking(connection), targets)
 
