@@ -39,9 +39,9 @@ def diagnosing(text: str, *words: str) -> int:
         (OOM, "cause (certain): gpu-memory", 1),
         ("Worker (pid:17) was sent SIGKILL!\nPerhaps out of memory? signal 9", "cause (likely): killed", 1),
         ("Error: ShardCannotStart", "symptom: engine-failed", 1),
-        ("hello", "cannot-tell: no line", 1),
-        ("", "cannot-tell: the text has no line", 1),
-        ('{"events": [], "searchedLogStreams": []}', "cannot-tell: the text has no line", 1),
+        ("hello", "cannot-tell: no line", 3),
+        ("", "cannot-tell: the text has no line", 3),
+        ('{"events": [], "searchedLogStreams": []}', "cannot-tell: the text has no line", 3),
         ("INFO:     Application startup complete.", "healthy: a container served", 0),
     ],
 )

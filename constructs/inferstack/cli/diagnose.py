@@ -22,6 +22,7 @@ from inferstack.problems.file_codes import UNKNOWN_STAGE
 from inferstack.source.spec_file import PIPED, STANDARD_INPUT
 
 _COLORS = {"cause": "red", "symptom": "yellow", "cannot-tell": "yellow", "healthy": "green"}
+_STATUSES = {"cause": 1, "symptom": 1, "cannot-tell": 3, "healthy": 0}
 _MOST_SHOWN = 300
 
 
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Name the cause of a failed deployment or request, the line that says so, and the fix. AWS is not asked.
 
-    The verdict is cause, symptom, cannot-tell or healthy. The exit status is 0 for healthy, and 1 for others.
+    Exit status: 0 healthy, 1 a cause or a symptom, 3 the text does not say it.
     """
     if options.spec is not None and options.file == PIPED == str(options.spec):
         options.wrong_usage("only one of FILE and SPEC can be -")
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         print(json_text(json.dumps(diagnosis_fields(found), indent=1)), flush=True)
     else:
         print("\n".join(map(printable, diagnosis_lines(found, options.file))), flush=True)
-    return int(found.verdict != "healthy")
+    return _STATUSES[found.verdict]
 
 
 def _beside(options: argparse.Namespace) -> SpecBeside:
