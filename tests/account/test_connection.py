@@ -48,8 +48,9 @@ def test_a_setting_that_is_none_is_named(
 
 
 def test_a_region_that_is_misspelt_is_named_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "testing")
+    for name, value in {**keys, "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}.items():
+        monkeypatch.setenv(name, value)
     with pytest.raises(AccountError, match="us-eats-1 is not a known region; did you mean `us-east-1`"):
         connect("us-eats-1")
     with pytest.raises(AccountError, match="check the network"):
