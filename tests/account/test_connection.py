@@ -47,6 +47,16 @@ def test_a_setting_that_is_none_is_named(
         connect(None)
 
 
+def test_a_region_that_is_misspelt_is_named_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "testing")
+    for name, value in {**keys, "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(AccountError, match="us-eats-1 is not a known region; did you mean `us-east-1`"):
+        connect("us-eats-1")
+    with pytest.raises(AccountError, match="check the network"):
+        connect("us-east-1")
+
+
 # ---------------------------------------------------------------- Clients
 
 

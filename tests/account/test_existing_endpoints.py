@@ -84,14 +84,15 @@ def test_without_the_endpoint_nothing_is_said_to_be_right(
 
 
 @pytest.mark.parametrize(
-    "command", [["drift", "churn.yaml"], ["import", "churn", "--change-set", "churn.yaml"]]
+    ("command", "status"),
+    [(["drift", "churn.yaml"], 3), (["import", "churn", "--change-set", "churn.yaml"], 1)],
 )
 def test_credentials_for_another_account_are_refused(
-    aws: EmulatedAws, capsys: Read, command: list[str]
+    aws: EmulatedAws, capsys: Read, command: list[str], status: int
 ) -> None:
-    without_stack(aws)
+    # There is no such endpoint in theirs.
     Path("churn.yaml").write_text(SPEC.replace("{region", '{account: "111122223333", region'))
-    assert main(command) == 1
+    assert main(command) == status
     assert (
         "the spec is for the account 111122223333, but the credentials are for 123456789012"
         in capsys.readouterr().err
@@ -105,6 +106,11 @@ def test_a_file_is_never_overwritten(aws: EmulatedAws, capsys: Read) -> None:
         "inferstack: churn.yaml: the file exists, and is not overwritten; name a new one\n"
     )
     assert Path("churn.yaml").read_text() == SPEC
+
+
+def test_a_folder_that_is_missing_is_named_before_anything_is_read(capsys: Read) -> None:
+    assert main(["import", "churn", "--spec", "new/churn.yaml"]) == 1
+    assert capsys.readouterr().err == "inferstack: new/churn.yaml: there is no folder new; create it first\n"
 
 
 def test_a_spec_goes_to_standard_output(aws: EmulatedAws, capsys: Read) -> None:

@@ -39,7 +39,9 @@ def diagnosing(text: str, *words: str) -> int:
         (OOM, "cause (certain): gpu-memory", 1),
         ("Worker (pid:17) was sent SIGKILL!\nPerhaps out of memory? signal 9", "cause (likely): killed", 1),
         ("Error: ShardCannotStart", "symptom: engine-failed", 1),
-        ("hello", "cannot-tell: no line", 1),
+        ("hello", "cannot-tell: no line", 3),
+        ("", "cannot-tell: the text has no line", 3),
+        ('{"events": [], "searchedLogStreams": []}', "cannot-tell: the text has no line", 3),
         ("INFO:     Application startup complete.", "healthy: a container served", 0),
     ],
 )
@@ -93,7 +95,28 @@ def test_what_cannot_be_read_is_refused(content, said, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_a_pipe_cannot_be_both(capsys):
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["spec.yaml", "--stage", "prd"], 'spec.yaml:8:1: IS031: the spec has no stage "prd"'),
+        (["log.txt"], "log.txt:1:1: IS102: the spec is missing `kind`"),  # The files are in the wrong order.
+    ],
+)
+def test_what_is_no_spec_of_this_stage_is_refused(words, said, capsys):
+    Path("spec.yaml").write_text(f"{SPEC}stages: {{prod: {{}}}}\n")
+    assert diagnosing("ModuleNotFoundError: No module named 'lightgbm'", *words) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-", "-"], "only one of FILE and SPEC can be -"),
+        (["log.txt", "--stage", "prod"], "--stage and --region are for SPEC"),
+        (["log.txt", "--region", "us-east-1"], "--stage and --region are for SPEC"),
+    ],
+)
+def test_options_that_contradict_are_wrong_usage(words, said, capsys):
     with pytest.raises(SystemExit, match="2"):
-        main(["diagnose", "-", "-"])
-    assert "only one of FILE and SPEC can be -" in capsys.readouterr().err
+        main(["diagnose", *words])
+    assert said in capsys.readouterr().err

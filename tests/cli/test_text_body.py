@@ -93,8 +93,13 @@ REFUSED: list[tuple[object, dict[str, str], tuple[str, ...], str]] = [
     (LMI, {"OPTION_TASK": "embed"}, ("--chat", "a"), "LMI 27 takes texts to embed, and no --chat"),
     (VLLM, {"SM_VLLM_RUNNER": "generate"}, EMBED, "takes chats and texts to complete, and no --embed"),
     (OLD_TGI, {}, ("--chat", "a"), "TGI 2.2.0 takes texts to complete, and no --chat"),
-    (HF_LLAMA_CPP, {}, ("--chat", "a"), "nothing is known there about the bodies that an engine takes"),
-    ("111122223333.dkr.ecr.us-east-1.amazonaws.com/own:1", {}, ("--chat", "a"), "nothing is known there"),
+    (HF_LLAMA_CPP, {}, ("--chat", "a"), "it is not known which requests the container takes"),
+    (
+        "111122223333.dkr.ecr.us-east-1.amazonaws.com/own:1",
+        {},
+        ("--chat", "a"),
+        "it is not known which requests",
+    ),
     (VLLM, {}, ("--chat", "a", "--parameter", "messages=[]"), "the body has that from --chat; leave it out"),
     (VLLM, {}, ("--chat", "a", "--parameter", "stream=true"), "--parameter stream: the body has that"),
 ]

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog import regions
+from inferstack.problems.words import did_you_mean
 from inferstack.texts.placeholders import PLACEHOLDER
 
 # ---------------------------------------------------------------- AWS's refusals in words
@@ -300,6 +301,27 @@ class Connection(msgspec.Struct, frozen=True):
         brief = Config(connect_timeout=_BRIEF, read_timeout=_BRIEF, retries={"total_max_attempts": 2})
         return self.session.client("kms", region_name=region, config=brief)
 
+    def require_account(self, account: str | None) -> None:
+        """Refuses what is in another account; None is in any.
+
+        Raises:
+            AccountError: when it is.
+        """
+        if account not in (None, self.account):
+            said = f"the spec is for the account {account}, but the credentials are for {self.account}"
+            raise AccountError(said, fix=f"use credentials for {account}, or another stage")
+
+    def require_region(self, account: str | None = None) -> str:
+        """The region, for something that is in this account; None is in any.
+
+        Raises:
+            AccountError: when no region is known, or it is in another account.
+        """
+        self.require_account(account)
+        if self.region is None:
+            raise AccountError("no region is known", fix="add --region")
+        return self.region
+
     @property
     def pseudo_parameters(self) -> dict[str, str]:
         """Values of CloudFormation's ``AWS::…`` pseudo parameters, as far as they are known.
@@ -332,6 +354,7 @@ def connect(region: str | None) -> Connection:
     """
     try:
         import boto3  # noqa: PLC0415 - comes with an extra
+        from botocore.exceptions import EndpointConnectionError  # noqa: PLC0415
         from botocore.session import get_session  # noqa: PLC0415
     except ModuleNotFoundError:
         raise AccountError("boto3 is not installed; install it with: pip install 'inferstack[aws]'") from None
@@ -347,7 +370,14 @@ def connect(region: str | None) -> Connection:
             # Such as a number that is not one; boto3 does not say which setting.
             where = "check the variables that begin with `AWS_` and the profile"
             raise AccountError(f"AWS cannot be asked: a boto3 setting is wrong: {error}; {where}") from None
-        account = client.get_caller_identity()["Account"]
+        try:
+            account = client.get_caller_identity()["Account"]
+        except EndpointConnectionError as error:
+            if used_region is None or regions.is_region(used_region):
+                raise
+            fix = did_you_mean(used_region, regions.names(), _NETWORK)
+            said = f"AWS cannot be asked: {error}; {used_region} is not a known region"
+            raise AccountError(said, type(error).__name__, fix) from None
     return Connection(str(account), used_region, session)
 
 

@@ -24,6 +24,10 @@ _ABSENT = {"ValidationException": "Could not find", "ValidationError": "does not
 """How SageMaker and CloudFormation say that there is no such thing: by code and words."""
 
 
+class NoEndpointError(AccountError):
+    """There is no such endpoint, or not for long."""
+
+
 def existing_endpoint(connection: Connection, region: str, name: str) -> EndpointAnswers:
     """All that AWS says about an endpoint.
 
@@ -87,16 +91,24 @@ def endpoint_with_config(connection: Connection, region: str, name: str) -> tupl
     """What SageMaker says of an endpoint, and of its configuration.
 
     Raises:
-        AccountError: when there is no such endpoint, or it is being deleted.
+        NoEndpointError: when there is no such endpoint, or it is being deleted.
+        AccountError: when its configuration is deleted.
     """
     client = connection.sagemaker(region)
     endpoint = described(client.describe_endpoint, EndpointName=name)
     if endpoint is None:
         where = f"{region} of the account {connection.account}"
-        raise AccountError(f"there is no endpoint {name} in {where}; check name, region and credentials")
+        raise NoEndpointError(f"there is no endpoint {name} in {where}; check name, region and credentials")
     if endpoint.get("EndpointStatus") == "Deleting":
-        raise AccountError(f"the endpoint {name} is being deleted, so there is nothing to read any more")
-    return endpoint, client.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+        raise NoEndpointError(f"the endpoint {name} is being deleted, so there is nothing to read any more")
+    config = described(client.describe_endpoint_config, EndpointConfigName=endpoint["EndpointConfigName"])
+    if config is None:
+        # CloudFormation deletes it after an update that SageMaker has then rolled back.
+        said = (
+            f"the endpoint {name} serves the configuration {endpoint['EndpointConfigName']}, which is deleted"
+        )
+        raise AccountError(said, fix="`inferstack status` says whether an update was rolled back")
+    return endpoint, config
 
 
 class ExistingStack(msgspec.Struct, frozen=True):

@@ -43,7 +43,7 @@ def inventory(connection: Connection, specs: Iterable[LoadedSpec], region: str |
     """The endpoints of each region that a spec is for; if a ``region`` is given, of that one, too.
 
     Raises:
-        AccountError: when AWS does not list all of them, or no region is known.
+        AccountError: when AWS does not list all of them, or no region is known to look into.
     """
     claims: dict[str, list[Found]] = {} if region is None else {region: []}
     elsewhere = []
@@ -58,6 +58,9 @@ def inventory(connection: Connection, specs: Iterable[LoadedSpec], region: str |
         name = msgspec.structs.replace(connection, region=where).filled(spec.endpoint_name)
         claim = Found(endpoint=name, region=where, spec=loaded.document.file, stage=loaded.stage)
         claims.setdefault(where, []).append(claim)
+    if not claims:
+        said = f"no spec is for the account {connection.account} of the credentials"
+        raise AccountError(said, fix="use others, or add --region")
     found = [it for where, those in sorted(claims.items()) for it in _of_region(connection, where, those)]
     return Inventory(connection.account, tuple(found), tuple(elsewhere))
 

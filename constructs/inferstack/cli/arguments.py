@@ -92,7 +92,7 @@ def parser_of(
     top = argparse.ArgumentParser(
         prog="inferstack",
         description="A YAML model spec in, one CloudFormation stack for a SageMaker inference endpoint out.",
-        epilog="Exit status: 0 done, 1 problems found, 2 wrong usage.",
+        epilog="Exit status: 0 done, 1 problems found, 2 wrong usage, 3 something could not be checked.",
         formatter_class=_AS_WIDE_AS_EVERY_TERMINAL,
     )
     top.add_argument(

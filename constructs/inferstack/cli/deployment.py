@@ -52,8 +52,9 @@ def specs_of(options: argparse.Namespace) -> tuple[list[tuple[LoadedSpec, SpecBe
             specs, wrong = check_document(read_spec(file), stage=options.stage, region=options.region)
         except SpecError as error:
             specs, wrong = [], list(error.problems)
-        # A spec with errors cannot have been deployed as it is.
-        problems += [it for it in wrong if it.severity is Severity.ERROR]
+        # A spec with errors cannot have been deployed as it is. Its warnings may say why it has them.
+        if any(it.severity is Severity.ERROR for it in wrong):
+            problems += wrong
         found += [(it, SpecBeside(it.document, tuple(wrong))) for it in specs]
     return found, problems
 
@@ -91,14 +92,13 @@ def _deployment(loaded: LoadedSpec, beside: SpecBeside, reached: Connection | Ac
     spec = loaded.spec
     if isinstance(reached, AccountError):
         return Deployment(loaded, beside, None, str(reached))
-    if reached.region is None:
-        return Deployment(loaded, beside, None, "no region is known; add --region")
-    if spec.account not in (None, reached.account):
-        said = f"the spec is for the account {spec.account}, but the credentials are for {reached.account}"
-        return Deployment(loaded, beside, None, f"{said}; use credentials for {spec.account}")
+    try:
+        region = reached.require_region(spec.account)
+    except AccountError as error:
+        return Deployment(loaded, beside, None, str(error))
     watched = WatchedStack(
         connection=reached,
-        region=reached.region,
+        region=region,
         stack=stack_name(spec.endpoint_name),
         endpoint=reached.filled(spec.endpoint_name),
     )

@@ -18,9 +18,11 @@ from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
 from inferstack.diagnosis.reading import NoTextError, lines_of
 from inferstack.diagnosis.verdict import Clues, clues_in
 from inferstack.problems import SpecError, printable
+from inferstack.problems.file_codes import UNKNOWN_STAGE
 from inferstack.source.spec_file import PIPED, STANDARD_INPUT
 
 _COLORS = {"cause": "red", "symptom": "yellow", "cannot-tell": "yellow", "healthy": "green"}
+_STATUSES = {"cause": 1, "symptom": 1, "cannot-tell": 3, "healthy": 0}
 _MOST_SHOWN = 300
 
 
@@ -38,17 +40,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Name the cause of a failed deployment or request, the line that says so, and the fix. AWS is not asked.
 
-    The verdict is cause, symptom, cannot-tell or healthy. The exit status is 0 for healthy, and 1 for others.
+    Exit status: 0 healthy, 1 a cause or a symptom, 3 the text does not say it.
     """
     if options.spec is not None and options.file == PIPED == str(options.spec):
         options.wrong_usage("only one of FILE and SPEC can be -")
+    if options.spec is None and (options.stage is not None or options.region is not None):
+        options.wrong_usage("--stage and --region are for SPEC")
     beside = None if options.spec is None else _beside(options)
     found = diagnosed(_findings(options.file), beside)
     if options.format == "json":
         print(json_text(json.dumps(diagnosis_fields(found), indent=1)), flush=True)
     else:
         print("\n".join(map(printable, diagnosis_lines(found, options.file))), flush=True)
-    return int(found.verdict != "healthy")
+    return _STATUSES[found.verdict]
 
 
 def _beside(options: argparse.Namespace) -> SpecBeside:
@@ -57,6 +61,9 @@ def _beside(options: argparse.Namespace) -> SpecBeside:
         _, problems = check_document(document, stage=options.stage, region=options.region)
     except SpecError as error:
         problems = list(error.problems)
+    # A spec may be wrong, which says why it does not work. But it must be one, and have the stage.
+    if "kind" not in document.data or any(it.code == UNKNOWN_STAGE for it in problems):
+        raise SpecError(problems)
     return SpecBeside(document, tuple(problems))
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from inferstack.account.connection import AccountError, connect
-from inferstack.account.existing import existing_endpoint, existing_stack
+from inferstack.account.existing import NoEndpointError, existing_endpoint, existing_stack
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_region
+from inferstack.cli.escaping import json_text
 from inferstack.cli.terminal import Refusal, painted, table, tell
 from inferstack.facts.walk import variants
 from inferstack.problems import printable
@@ -26,6 +27,8 @@ from inferstack.updates.update import spec_path, written_part
 
 _HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
 _WIDEST = 60
+_UNKNOWN = 3
+"""The exit status when AWS does not say what runs."""
 _SETTLED = {"InService", "SystemUpdating"}
 
 
@@ -60,12 +63,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare an endpoint that runs with its spec: what the spec wants, and what is found instead. Counts
     that scaling changes are no drift. Nothing is changed in AWS.
+
+    Exit status: 0 no drift, 1 something differs, or nothing runs, 3 AWS does not say what runs.
     """
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     try:
         loaded, comparison = _compared(loaded, options)
+    except NoEndpointError as error:
+        raise Refusal(str(error)) from None
     except AccountError as error:
-        raise Refusal(printable(str(error))) from None
+        tell(printable(f"{options.spec}: not compared: {error}"))
+        return _UNKNOWN
     rows = _rows(loaded, comparison)
     print(_WRITERS[options.format](rows), end="", flush=True)
     for it in comparison.not_compared:
@@ -78,17 +86,11 @@ def run(options: argparse.Namespace) -> int:
 def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSpec, Drifts]:
     spec = loaded.spec
     connection = connect(spec.region)
-    if spec.account not in (None, connection.account):
-        message = (
-            f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
-        )
-        raise Refusal(f"{message}; use credentials for {spec.account}")
-    if connection.region is None:
-        raise Refusal("no region is known; add --region")
+    region = connection.require_region(spec.account)
     if spec.region is None:
-        loaded = load_spec(options.spec, stage=options.stage, region=connection.region)
+        loaded = load_spec(options.spec, stage=options.stage, region=region)
     name = connection.filled(spec.endpoint_name)
-    answers = existing_endpoint(connection, connection.region, name)
+    answers = existing_endpoint(connection, region, name)
     status = answers.endpoint.get("EndpointStatus")
     if status == "Failed":
         raise Refusal(
@@ -97,7 +99,7 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
         )
     if status not in _SETTLED:
         tell(f"{options.spec}: the endpoint is {status}: what is found now may change until it is InService")
-    stack = existing_stack(connection, connection.region, stack_name(spec.endpoint_name))
+    stack = existing_stack(connection, region, stack_name(spec.endpoint_name))
     parameters: dict[str, Any] = dict(connection.pseudo_parameters)
     if stack is None:
         tell(f"{options.spec}: there is no stack {stack_name(spec.endpoint_name)}")
@@ -144,7 +146,7 @@ def _text(rows: Sequence[DriftRow]) -> str:
 
 
 def _json(rows: Sequence[DriftRow]) -> str:
-    return json.dumps(msgspec.to_builtins(rows), indent=1) + "\n"
+    return json_text(json.dumps(msgspec.to_builtins(rows), indent=1)) + "\n"
 
 
 _WRITERS = {"text": _text, "json": _json}

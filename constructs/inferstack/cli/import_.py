@@ -53,11 +53,12 @@ def run(options: argparse.Namespace) -> int:
         raise Refusal(printable(str(error))) from None
 
 
-def _existing(region: str | None, name: str) -> tuple[Connection, str, EndpointAnswers]:
+def _existing(
+    region: str | None, name: str, account: str | None = None
+) -> tuple[Connection, str, EndpointAnswers]:
     connection = connect(region)
-    if connection.region is None:
-        raise Refusal("no region is known; add --region")
-    return connection, connection.region, existing_endpoint(connection, connection.region, name)
+    where = connection.require_region(account)
+    return connection, where, existing_endpoint(connection, where, name)
 
 
 # ---------------------------------------------------------------- the spec
@@ -66,6 +67,8 @@ def _existing(region: str | None, name: str) -> tuple[Connection, str, EndpointA
 def _write(options: argparse.Namespace) -> int:
     if str(options.spec) != _STDOUT and options.spec.exists():
         raise Refusal(f"{options.spec}: the file exists, and is not overwritten; name a new one")
+    if not options.spec.parent.is_dir():
+        raise Refusal(f"{options.spec}: there is no folder {options.spec.parent}; create it first")
     connection, _, answers = _existing(options.region, options.name)
     imported = spec_of(answers, connection.pseudo_parameters)
     remarks = [printable(it) for it in _remarks(imported)]
@@ -98,12 +101,7 @@ def _remarks(imported: Imported) -> Iterator[str]:
 def _take_over(options: argparse.Namespace) -> int:
     loaded = load_spec(options.change_set, stage=options.stage, region=options.region)
     spec = loaded.spec
-    connection, region, answers = _existing(spec.region, options.name)
-    if spec.account not in (None, connection.account):
-        message = (
-            f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
-        )
-        raise Refusal(f"{message}; use credentials for {spec.account}")
+    connection, region, answers = _existing(spec.region, options.name, spec.account)
     if spec.region is None:
         loaded = load_spec(options.change_set, stage=options.stage, region=region)
     if connection.filled(spec.endpoint_name) != options.name:

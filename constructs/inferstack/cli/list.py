@@ -3,30 +3,30 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.inventory import Found, inventory
 from inferstack.catalog.resource_types import ALARM_TYPE
-from inferstack.check.load import LoadedSpec, check_document
-from inferstack.check.project_file import read_spec
+from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_name
-from inferstack.cli.arguments import add_paths, add_region, files_of
-from inferstack.cli.report import text
-from inferstack.cli.terminal import Refusal, painted, table, tell
+from inferstack.cli.arguments import add_paths, add_region
+from inferstack.cli.deployment import refused, specs_of
+from inferstack.cli.escaping import json_text
+from inferstack.cli.terminal import painted, table, tell
 from inferstack.endpoint.counts import Counts
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.walk import every_variant, instance_types
-from inferstack.problems import Problem, Severity, SpecError, in_file_order, printable
+from inferstack.problems import SpecError, printable
 from inferstack.problems.words import counted
 from inferstack.resolve.template import template_of
 
 _HEADER = ("STACK", "STAGE", "KIND", "RESOURCES", "INSTANCES", "ALARMS")
+_UNKNOWN = 3
+"""The exit status when AWS does not say what is deployed."""
 _DEPLOYED_HEADER = ("ENDPOINT", "STATUS", "SPEC", "STAGE", "STACK", "CREATED", "REGION")
-Made = TypeVar("Made")
 
 
 class StackRow(msgspec.Struct, frozen=True):
@@ -64,25 +64,34 @@ def run(options: argparse.Namespace) -> int:
     """List the stacks that specs make: kind, number of resources and alarms, and how many instances run:
     minimum, initial, maximum. Specs with errors are reported instead. With --deployed, list the endpoints in
     the account, those that no spec has, and specs without an endpoint. Nothing is changed in AWS.
+
+    Exit status: 0 all is listed, 1 a spec has errors, 3 AWS does not say what is deployed.
     """
     if options.deployed:
         return _list_deployed(options)
-    rows, problems = _of_files(options, _row)
+    specs, problems = specs_of(options)
+    rows = []
+    for loaded, _ in specs:
+        try:
+            rows.append(_row(loaded))
+        except SpecError as error:
+            problems += error.problems
     _show(options, _HEADER, rows, (it.cells for it in rows))
-    return _reported(problems)
+    return refused(problems) if problems else 0
 
 
 def _list_deployed(options: argparse.Namespace) -> int:
     if options.stage is not None:
         options.wrong_usage("--deployed says the stage of each endpoint; leave out --stage")
-    specs, problems = _of_files(options, lambda it: it)
+    specs, problems = specs_of(options)
     # The endpoint of a spec with errors would pass for one that no spec has.
     if problems:
-        return _reported(problems)
+        return refused(problems)
     try:
-        found = inventory(connect(options.region), specs, options.region)
+        found = inventory(connect(options.region), [loaded for loaded, _ in specs], options.region)
     except AccountError as error:
-        raise Refusal(printable(str(error))) from None
+        tell(printable(f"not listed: {error}"))
+        return _UNKNOWN
     _show(options, _DEPLOYED_HEADER, found.found, map(_cells, found.found))
     for it in found.elsewhere:
         stage = "" if it.stage is None else f" ({it.stage})"
@@ -93,29 +102,6 @@ def _list_deployed(options: argparse.Namespace) -> int:
     counts = f"{counted(len(there), 'endpoint')}, {len(there - claimed)} of them without a spec"
     tell(f"account {found.account}: {counts}; {missing} without an endpoint")
     return 0
-
-
-def _of_files(
-    options: argparse.Namespace, made: Callable[[LoadedSpec], Made]
-) -> tuple[list[Made], list[Problem]]:
-    """What is made of each spec without errors, and the errors of all others."""
-    files, problems = files_of(options.paths)
-    found: list[Made] = []
-    for file in files:
-        try:
-            specs, wrong = check_document(read_spec(file), stage=options.stage, region=options.region)
-            found += [made(one) for one in specs]
-        except SpecError as error:
-            problems += error.problems
-            continue
-        problems += [it for it in wrong if it.severity is Severity.ERROR]
-    return found, problems
-
-
-def _reported(problems: list[Problem]) -> int:
-    if problems:
-        tell(text(in_file_order(problems), sys.stderr).rstrip("\n"))
-    return int(bool(problems))
 
 
 def _row(loaded: LoadedSpec) -> StackRow:
@@ -148,7 +134,7 @@ def _show(
     cells: Iterable[tuple[str, ...]],
 ) -> None:
     if options.format == "json":
-        said = [json.dumps(msgspec.to_builtins(rows), indent=1)]
+        said = [json_text(json.dumps(msgspec.to_builtins(rows), indent=1))]
     elif rows:
         first, *others = table([header, *cells])
         said = [painted(first, "bold", sys.stdout), *others]

@@ -62,14 +62,10 @@ def _asked(
 ) -> Observed:
     spec, percentile = loaded.spec, None if limit is None else limit.percentile
     connection = connect(spec.region)
-    if connection.region is None:
-        raise Refusal("no region is known; add --region")
-    if spec.account not in (None, connection.account):
-        said = f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
-        raise Refusal(f"{said}; use credentials for {spec.account}")
-    fleet = running_fleet(connection, connection.region, options.endpoint, variant)
-    answer = recorded_by_cloudwatch(connection, connection.region, fleet, percentile, options.days)
-    recorded = recorded_in(answer, f"CloudWatch in {connection.region}")
+    region = connection.require_region(spec.account)
+    fleet = running_fleet(connection, region, options.endpoint, variant)
+    answer = recorded_by_cloudwatch(connection, region, fleet, percentile, options.days)
+    recorded = recorded_in(answer, f"CloudWatch in {region}")
     title = f"{fleet.endpoint} {fleet.variant}"
     return observed(recorded, title, fleet.instance_type, limit, fleet.since)
 

@@ -106,7 +106,7 @@ def _report(deployment: Deployment) -> Report:
     except AccountError as error:
         outcome = Outcome(Standing.UNKNOWN, str(error))
         return Report(deployment, outcome, is_hopeless=error.is_about_credentials)
-    outcome = outcome_of(found)
+    outcome = outcome_of(found, watched.title)
     reasons = reasons_of(found, outcome, watched.endpoint, watched.log, deployment.beside)
     return Report(deployment, outcome, found, reasons)
 

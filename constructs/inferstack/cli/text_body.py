@@ -180,7 +180,7 @@ def asked_engine(spec: ModelSpec, chosen: Choice) -> AskedEngine:
     answering = [it for it in map(_answered, containers_of(spec, chosen)) if it is not None]
     if not answering:
         known = "those of AWS's images of vLLM, SGLang, LMI, TGI, TEI and llama.cpp"
-        raise Refusal(f"nothing is known there about the bodies that an engine takes; known are {known}")
+        raise Refusal(f"it is not known which requests the container takes; known are {known}")
     _, running, forms = answering[0]
     names = _names(spec, answering) if chosen == ALL else []
     # Variants share the requests, so one has to fit all of their models; a component is named.

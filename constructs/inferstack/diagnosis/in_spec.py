@@ -18,6 +18,11 @@ _LACKING = {
 }
 _NOTHING_KNOWN = "no line of this text is a failure that inferstack knows"
 _GOES_ON = "the program goes on after this line, or tries again; if it did not, this may be why: {}"
+_NO_LINE = "the text has no line"
+_WHERE = (
+    "check the name of the log group, the region and the time; if they are right, no container has logged "
+    "anything: there may be no instance (capacity), driver or entry point"
+)
 _WHOLE_LOG = "give the container's log from its first start on, or the first event of the stack that failed"
 
 
@@ -117,6 +122,8 @@ def diagnosed(findings: Clues, beside: SpecBeside | None = None) -> Diagnosis:
         text, number = _line_of(doubtful)
         message = _GOES_ON.format(doubtful.message)
         return Diagnosis("cannot-tell", False, message, fix=_WHOLE_LOG, line=text, line_number=number)
+    if not findings.lines:
+        return Diagnosis("cannot-tell", certain=False, message=_NO_LINE, fix=_WHERE)
     return Diagnosis("cannot-tell", certain=False, message=_NOTHING_KNOWN, fix=_WHOLE_LOG)
 
 

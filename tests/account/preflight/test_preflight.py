@@ -169,6 +169,11 @@ CASES = [
     ),
     Case("image", "cannot tell", "ECR says KmsError", {"BatchGetImage": {"failures": [{"failureCode": "KmsError"}]}}),
     Case("image", "problem", "has no repository churn", {"BatchGetImage": Refused("RepositoryNotFoundException", "")}),
+    Case(
+        *("image", "problem", "no repository sagemaker-xgboost in us-east-1; it would be AWS's own: choose another"),
+        {"BatchGetImage": Refused("RepositoryNotFoundException", "")},
+        w.SPEC.replace(f"{w.ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/churn:1", "{framework: xgboost, version: 1.7-1}"),
+    ),
     Case("image", "cannot tell", "allow ecr:BatchGetImage", {"BatchGetImage": DENIED}),
     # Keys and roles
     Case("key", "ok", "is enabled"),

@@ -43,6 +43,7 @@ def test_all_specs_and_stages_of_an_account_share_its_quotas(ready: Answers, pre
         "`churn-test`, `churn-prod` and `more` may need 6; ask for 6" in f"{quota['message']}; {quota['fix']}"
     )
     assert len(_found(said, "role")) == 2, "the stages name one role at one place"
+    assert len(_found(said, "credentials")) == 1, "they are those of one account"
     [quota] = _found(preflight("churn.yaml", "--stage", "prod", "--format", "json")[1], "quota")
     assert quota["message"].endswith("`churn-prod` may need 3")
 

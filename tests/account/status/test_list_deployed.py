@@ -131,6 +131,11 @@ REFUSALS = {
         "wait",
     ),
     "expired": ({"GetCallerIdentity": Refused("ExpiredToken", "is expired")}, "ExpiredToken", "log in again"),
+    "of an account that no spec is for": (
+        {"GetCallerIdentity": {"Account": "444455556666"}},
+        "no spec is for the account 444455556666",
+        "add --region",
+    ),
 }
 
 
@@ -138,8 +143,9 @@ REFUSALS = {
 def test_refusals(account: Answers, listed: Listed, name: str) -> None:
     changes, cause, fix = REFUSALS[name]
     account.given |= changes
+    Path("churn.yaml").write_text(w.SPEC.replace("{region", '{account: "123456789012", region'))
     code, said = listed()
-    assert (code, said.out) == (1, "")
+    assert (code, said.out) == (3, "")
     assert cause in said.err
     assert fix in said.err
 
@@ -166,6 +172,13 @@ def test_a_spec_with_errors_makes_no_orphan(account: Answers, listed: Listed) ->
     code, said = listed()
     assert (code, said.out, account.asked) == (1, "", [])
     assert said.err.startswith("churn.yaml:")
+
+
+def test_a_warning_may_say_why_a_spec_has_errors(listed: Listed) -> None:
+    Path("churn.yaml").write_text(w.SPEC.replace("env: {region: us-east-1}\n", ""))
+    code, said = listed("--region", "us-eats-1")
+    assert code == 1
+    assert "us-eats-1 is not a known region; did you mean `us-east-1`?" in said.err
 
 
 def test_no_region_is_guessed(listed: Listed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ ROLLED_BACK = "the endpoint serves Churn-1, and not churn-2 of the stack"
 NO_ROOM = (
     "There is not enough hardware resources on the instances to create a copy for this inference component."
 )
+PING = "The primary container for production variant AllTraffic did not pass the ping health check."
 QUOTA = (
     "The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances, with current utilization"
     " of 0 Instances and a request delta of 2 Instances. Please use AWS Service Quotas to request an increase."
@@ -167,7 +168,8 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
     "has no stack and no endpoint": (
         {"DescribeStacks": w.NO_STACK, "DescribeEndpoint": w.NO_ENDPOINT},
         1,
-        "failed: nothing is deployed: there is no stack, and no endpoint",
+        "failed: nothing is deployed: there is no stack, and no endpoint churn in us-east-1 of the account "
+        "123456789012; deploy it, or choose another region or other credentials\n",
         "",
     ),
     "has a stack without endpoint": (
@@ -196,6 +198,18 @@ SITUATIONS: dict[str, tuple[Changes, int, str, str]] = {
         1,
         "failed: nothing is deployed: nobody has executed the stack's change set",
         "",
+    ),
+    "did not answer a ping, and has logged nothing": (
+        {"DescribeEndpoint": w.endpoint("Failed", FailureReason=PING)},
+        1,
+        "failed: the endpoint is Failed",
+        "  endpoint churn: cannot-tell: no container has logged anything since the deployment began",
+    ),
+    "did not answer a ping, and may not read the log": (
+        {"DescribeEndpoint": w.endpoint("Failed", FailureReason=PING), "DescribeLogStreams": DENIED},
+        1,
+        "failed: the endpoint is Failed",
+        "fix: read the container's log: `aws logs",
     ),
     "is in alarm": (
         {
@@ -252,6 +266,12 @@ def test_situation(deployed: Answers, status: Status, name: str) -> None:
     assert said.out.startswith(f"churn.yaml: {summary}")
     assert shown in said.out
     assert found == code
+
+
+@pytest.mark.parametrize("name", ["has no stack and no endpoint", "has only a change set"])
+def test_where_nothing_is_deployed_no_log_is_missed(deployed: Answers, status: Status, name: str) -> None:
+    deployed.given |= SITUATIONS[name][0]
+    assert "has logged" not in status()[1].out
 
 
 def test_whatever_an_answer_lacks_is_never_taken_for_success(deployed: Answers, status: Status) -> None:

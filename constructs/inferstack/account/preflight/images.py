@@ -18,11 +18,12 @@ from inferstack.account.preflight.verdict import (
     open_arn,
     problem,
 )
-from inferstack.catalog.images import ecr_image
+from inferstack.catalog.images import ecr_image, repositories_of
 from inferstack.facts.walk import containers
 from inferstack.resolve.images import image_uri
 from inferstack.texts.placeholders import is_settled
 
+_OF_AWS = "it would be AWS's own: choose another version of it, or correct the URI"
 _MISSING = frozenset({"ImageNotFound", "ImageTagDoesNotMatchDigest"})
 
 
@@ -51,14 +52,16 @@ def is_there(subject: Subject, asking: Asking) -> Checked:
         repositoryName=image.repository,
         imageIds=[_image_id(uri)],
     )
+    is_of_aws = bool(repositories_of(image.account))
     if found is None:
         said = f"the account {image.account} has no repository {image.repository} in {image.region}"
-        return problem(said, "create it and push the image, or correct the URI")
+        return problem(said, _OF_AWS if is_of_aws else "create it and push the image, or correct the URI")
     if found.get("images"):
         return ok(uri)
     failed = [it.get("failureCode") for it in found["failures"]]
     if any(it in _MISSING for it in failed):
-        return problem(f"{uri} is not there", "push it, or name a tag that the repository has")
+        fix = _OF_AWS if is_of_aws else "push it, or name a tag that the repository has"
+        return problem(f"{uri} is not there", fix)
     return cannot_tell(f"{uri} was not checked: ECR says {next(iter(failed), None) or 'nothing of it'}")
 
 

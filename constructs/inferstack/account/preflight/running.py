@@ -77,12 +77,14 @@ def _every(specs: Sequence[LoadedSpec]) -> Iterator[CheckedPlace]:
         elif isinstance(reached[region], AccountError):
             continue
         target, finding = _placed(loaded, reached[region])
-        yield finding
         if target is None:
+            yield finding
             yield replace(finding, check="the rest", verdict=_REST)
-        else:
-            known = next((it for it in places if _is_same(it, target.connection)), target.connection)
-            places.setdefault(known, []).append(replace(target, connection=known))
+            continue
+        known = next((it for it in places if _is_same(it, target.connection)), target.connection)
+        if known not in places:
+            yield finding
+        places.setdefault(known, []).append(replace(target, connection=known))
     for connection, targets in places.items():
         yield from _in_place(Asking(connection), targets)
 
@@ -109,9 +111,10 @@ def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Tar
     if reached.region is None:
         fix = "write `env: {region: …}`, set AWS_REGION, or add `--region`"
         return None, _finding("region", problem("no region is named", fix), loaded, at, reached)
-    if spec.account not in (None, reached.account):
-        said = f"the spec is for the account {spec.account}, but the credentials are for {reached.account}"
-        verdict = problem(said, f"use credentials for {spec.account}, or choose a stage by `--stage`")
+    try:
+        reached.require_account(spec.account)
+    except AccountError as error:
+        verdict = problem(error.said, error.fix)
         return None, _finding("credentials", verdict, loaded, ("env", "account"), reached)
     verdict = ok(f"account {reached.account}, {reached.region}")
     return Target(loaded, reached), _finding("credentials", verdict, loaded, at, reached)

@@ -33,30 +33,28 @@ class Outcome(msgspec.Struct, frozen=True):
     message: str
 
 
-_NOTHING = "REVIEW_IN_PROGRESS"
-"""A stack with a change set that nobody has executed."""
 _GOOD_STACK = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 # During maintenance, an endpoint goes on as it is.
 _SERVING = frozenset({"InService", "SystemUpdating"})
 _BROKEN = frozenset({"Failed", "UpdateRollbackFailed", "OutOfService"})
 
 
-def outcome_of(found: Snapshot) -> Outcome:
-    """How a deployment stands, by its stack first, then by the endpoint, then by the components."""
+def outcome_of(found: Snapshot, endpoint: str) -> Outcome:
+    """How a deployment stands, by its stack first, then by the endpoint, then by the components. ``endpoint``
+    says which one it is.
+    """
     status = "" if found.stack is None else str(found.stack["StackStatus"])
-    if status == _NOTHING:
+    if found.stack is not None and not found.has_begun:
         return Outcome(Standing.FAILED, "nothing is deployed: nobody has executed the stack's change set")
     if status.endswith("_IN_PROGRESS"):
         return Outcome(Standing.RUNNING, f"the stack is {status}")
     if found.stack is not None and status not in _GOOD_STACK:
         return Outcome(Standing.FAILED, f"the stack is {status}")
     if found.endpoint is None:
-        there = (
-            "nothing is deployed: there is no stack, and"
-            if found.stack is None
-            else "the stack is there, but"
-        )
-        return Outcome(Standing.FAILED, f"{there} no endpoint")
+        if found.stack is not None:
+            return Outcome(Standing.FAILED, f"the stack is there, but no {endpoint}")
+        fix = "deploy it, or choose another region or other credentials"
+        return Outcome(Standing.FAILED, f"nothing is deployed: there is no stack, and no {endpoint}; {fix}")
     return _of_endpoint(found, found.endpoint)
 
 

@@ -60,7 +60,7 @@ def reasons_of(
     descriptions = {f"endpoint {endpoint}": found.endpoint}
     descriptions |= {f"component {it['InferenceComponentName']}": it for it in found.components}
     groups = log_groups(found, endpoint)
-    for part in dict.fromkeys([*descriptions, *groups]):
+    for part in dict.fromkeys([*descriptions, *groups]) if found.has_begun else ():
         description = descriptions.get(part)
         if _is_well(part, description):
             continue
@@ -112,6 +112,7 @@ def _diagnosed(answer: Any, beside: SpecBeside) -> Diagnosis:
 
 
 def _rank(reason: Reason) -> tuple[int, bool, bool, bool]:
-    """A cause that is certain first; of several texts that tell nothing, the log."""
-    found = reason.diagnosis
-    return _ORDER.index(found.verdict), not found.certain, not found.code, reason.source == "FailureReason"
+    """A cause that is certain first; of texts that tell nothing, the log: the other would ask to read it."""
+    found, is_log = reason.diagnosis, reason.source != "FailureReason"
+    tells = found.verdict in _TELLING
+    return _ORDER.index(found.verdict), not found.certain, not (tells or is_log), not found.code

@@ -71,6 +71,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return told if told is not None else (self.endpoint or {}).get("CreationTime")
 
     @property
+    def has_begun(self) -> bool:
+        """Whether anything was ever deployed: a stack may have a change set that nobody has executed."""
+        if self.stack is None:
+            return self.endpoint is not None
+        return bool(self.stack["StackStatus"] != "REVIEW_IN_PROGRESS")
+
+    @property
     def failures(self) -> list[Answer]:
         """Events of what has failed, the oldest first, without what CloudFormation has then cancelled."""
         failed = (it for it in self.named_failures or self.events if failed_status(it))
@@ -106,6 +113,11 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
     stack: str
     endpoint: str
     _clients: dict[str, Any] = {}
+
+    @property
+    def title(self) -> str:
+        """Which endpoint it is."""
+        return f"endpoint {self.endpoint} in {self.region} of the account {self.connection.account}"
 
     def read(self) -> Snapshot:
         """Everything about it as it is now.

@@ -285,9 +285,8 @@ def _of_endpoint(watched: WatchedStack) -> tuple[Standing, str] | None:
     except AccountError:
         return None
     if found is None:
-        where = f"{watched.region} of the account {watched.connection.account}"
-        return Standing.FAILED, f"there is no endpoint {watched.endpoint} in {where}; deploy it first"
-    outcome = outcome_of(Snapshot(endpoint=found))
+        return Standing.FAILED, f"there is no {watched.title}; deploy it first"
+    outcome = outcome_of(Snapshot(endpoint=found), watched.title)
     if outcome.state is Standing.WORKS:
         return None
     return outcome.state, f"{outcome.message}; `inferstack status` says more, and waits with --follow"

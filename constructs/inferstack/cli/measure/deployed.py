@@ -50,10 +50,9 @@ def _endpoint_load(loaded: LoadedSpec, pace: Pace, options: argparse.Namespace) 
     """The load, which may be started: its bounds and its file make sense for this endpoint."""
     invocation = _invocation(loaded, options)
     connection = connect(region_of(loaded.spec))
-    if connection.region is None:
-        raise Refusal("no region is known; add --region")
-    prices = prices_for(connection.region, options.prices)
-    load = EndpointLoad(connection, connection.region, invocation, pace, prices, seconds=options.timeout)
+    region = connection.require_region()
+    prices = prices_for(region, options.prices)
+    load = EndpointLoad(connection, region, invocation, pace, prices, seconds=options.timeout)
     if options.budget is not None and load.per_hour is None:
         raise Refusal(f"--budget: the price of its instances is not known; {HOW_TO_GET_PRICES}")
     types = [variant.instance_type for variant in load.variants]

@@ -160,11 +160,7 @@ def _tell_of_model(loaded: LoadedSpec, block: str, options: argparse.Namespace) 
 
 def _recommender(loaded: LoadedSpec, block: str) -> Recommender:
     connection, spec = connect(loaded.spec.region), loaded.spec
-    if spec.account not in (None, connection.account):
-        message = (
-            f"the spec is for the account {spec.account}, but the credentials are for {connection.account}"
-        )
-        raise Refusal(f"{message}; use others, or choose another stage")
+    connection.require_account(spec.account)
     if connection.region is None:
         raise Refusal("the job needs a region; set AWS_REGION, or `env: {region: …}` in the spec")
     return Recommender(connection, connection.region, block)
