@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from inferstack.engines.lmi import CALLED, LMI_OPTIONS
+from inferstack.engines.lmi import CALLED, LMI_OPTIONS, PASSED_ON
 from inferstack.engines.tables import look
 from tools import vllm_parser
 from tools.engine_tables import BUILD
@@ -35,8 +35,10 @@ _NOT_ASKED = frozenset({"engine", "model_id", "model_dir", "model", "entrypoint"
 _JUDGED_LATER = frozenset(
     {
         # What loads the model reads their words; this class takes any.
-        *("attention_backend", "input_formatter", "quantization", "quantize", "reasoning_parser"),
-        *("rolling_batch", "task", "tool_call_parser"),
+        *("attention_backend", "collect_detailed_traces", "input_formatter", "quantization", "quantize"),
+        *("reasoning_parser", "rolling_batch", "task", "tool_call_parser"),
+        # A field of `EngineArgs` without an argument there: the server makes it.
+        "tokens_only",
         # Of an older vLLM.
         "long_lora_scaling_factors",
     }
@@ -49,9 +51,10 @@ def lines() -> Iterator[tuple[str, str]]:
     assert known is not None
     passed_on = (it.replace("-", "_") for it in known.names() if not known.options(it)[-1].server)
     for option in dict.fromkeys([*LMI_OPTIONS, *CALLED, *passed_on]):
-        it = LMI_OPTIONS.get(option) or (*known.options(option.replace("_", "-")), None)[0]
+        of_vllm = known.options(PASSED_ON.get(option, option).replace("_", "-"))
+        it = LMI_OPTIONS.get(option) or (*of_vllm, None)[0]
         # Bounds are vLLM's, which looks at them later.
-        is_bound = it is not None and (it.least, it.above, it.most, it.below) != (None,) * 4
+        is_bound = any((one.least, one.above, one.most, one.below) != (None,) * 4 for one in of_vllm)
         if option not in _NOT_ASKED | _JUDGED_LATER and not is_bound:
             is_object = it is not None and it.kind == "object"
             values = dict.fromkeys((*VALUES, *(it.choices if it is not None else ())))

@@ -125,6 +125,7 @@ MISTAKES = {
     "yes": (SGLANG_12, {"SM_SGLANG_ENABLE_METRICS": "yes"}, "IS344", 'write "true"'),
     "the number 0": (VLLM_27, {"SM_VLLM_ENABLE_CHUNKED_PREFILL": "0"}, "IS344", "NO_ENABLE_CHUNKED_PREFILL"),
     "in LMI, a number": (LMI_28, {"OPTION_ENABLE_PREFIX_CACHING": "1"}, "IS344", 'write "true"'),
+    "switched off what cannot be": (LMI_28, {"OPTION_DISABLE_LOG_STATS": "False"}, "IS344", "does not load a model with"),
     "in an older LMI": (LMI_20, {"OPTION_ENABLE_PREFIX_CACHING": "false"}, "IS344", "LMI 27 or newer"),
     # ------------------------------------------------------------ what vLLM reads itself
     "gpustack#1420": (VLLM_27, {"VLLM_USER_V1": "1"}, "IS345", "VLLM_USER_V1"),
@@ -174,6 +175,10 @@ MISTAKES = {
         {"OPTION_MAX_ROLLING_BATCH_PREFILL_TOKENS": "32", "OPTION_MAX_ROLLING_BATCH_SIZE": "64"},
         *("IS387", "write 64 or more"),
     ),
+    "reasoning in LMI": (LMI_28, {"OPTION_ENABLE_REASONING": "true"}, "IS348", "add `OPTION_REASONING_PARSER`"),
+    "by vLLM's name, which LMI takes": (LMI_28, {"OPTION_QUANTIZATION": "awqq"}, "IS342", "did you mean `awq`?"),
+    "a word that becomes a flag": (LMI_28, {"OPTION_REVISION": "true"}, "IS342", "it takes one value"),
+    "and its opposite": (LMI_28, {"OPTION_HF_TOKEN": "false"}, "IS342", "allowed: text"),
     "TensorRT-LLM's in LMI": (LMI_28, {"OPTION_MAX_INPUT_LEN": "4096"}, "IS340", "write `OPTION_MAX_MODEL_LEN`"),
     "Neuron's in LMI": (LMI_20, {"OPTION_N_POSITIONS": "4096"}, "IS340", "only its handler of Neuron reads"),
     "Transformers' in LMI": (
@@ -268,13 +273,17 @@ RIGHT = {
     "TensorRT-LLM's with its handler": (LMI_28, {"OPTION_ROLLING_BATCH": "trtllm", "OPTION_MAX_INPUT_LEN": "4096"}),
     "batches of something else": (VLLM_27, {"ROLLING_BATCH": "vllm"}),
     "LMI switches off": (LMI_28, {"OPTION_ENABLE_PREFIX_CACHING": "false"}),
+    "LMI of old leaves out": (LMI_20, {"OPTION_DISABLE_LOG_STATS": "false", "OPTION_HF_TOKEN": "false"}),
     "LMI skips what is empty": (LMI_28, {"OPTION_QUANTIZE": "", "OPTION_MAX_MODEL_LEN": ""}),
     "LMI reads TGI's": (LMI_28, {"SM_NUM_GPUS": "4", "MAX_CONCURRENT_REQUESTS": "64", "HF_MODEL_QUANTIZE": "awq"}),
     "twice the same": (LMI_28, {"SM_NUM_GPUS": "4", "OPTION_TENSOR_PARALLEL_DEGREE": "4"}),
     "LMI with a handler of one's own": (LMI_28, {"OPTION_ENTRYPOINT": "model.py", "OPTION_TOP_N": "3"}),
     "LMI's parsers": (
         LMI_28,
-        {"OPTION_ENABLE_AUTO_TOOL_CHOICE": "true", "OPTION_TOOL_CALL_PARSER": "hermes"},
+        {
+            **{"OPTION_ENABLE_AUTO_TOOL_CHOICE": "true", "OPTION_TOOL_CALL_PARSER": "hermes"},
+            **{"OPTION_ENABLE_REASONING": "true", "OPTION_REASONING_PARSER": "qwen3"},
+        },
     ),
     "TGI": (
         TGI_3,

@@ -11,7 +11,7 @@ from inferstack.engines.tables import look
 from tools import lmi_properties, vllm_parser
 
 LMI = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi28.0.0-cu130"
-OF_VALUES = ("IS342", "IS344", "IS346")
+OF_VALUES = ("IS342", "IS344", "IS346", "IS348")
 
 
 def test_vllm_was_asked_by_several_versions() -> None:

@@ -96,7 +96,9 @@ _OF_SGLANG: Mapping[str, Capability] = {
     "w8a8_fp8": (8, 9),
     "w8a8_int8": (7, 5),
 }
-"""The same of SGLang's, where all versions from 0.5.5 have the same one."""
+"""The same of SGLang's, where all versions from 0.5.5 that have a method agree. That of `nvfp4_online`, which
+is newer, was read in 0.5.19 and 0.5.23.
+"""
 
 
 def least_capability(engine: str, quantization: str) -> Capability | None:

@@ -95,8 +95,13 @@ PASSED_ON: Mapping[str, str] = {
     "quantize": "quantization",
     "max_rolling_batch_prefill_tokens": "max_num_batched_tokens",
     "cpu_offload_gb_per_gpu": "cpu_offload_gb",
-    "tool_call_parser": "tool_call_parser",
-    "reasoning_parser": "reasoning_parser",
+    **{
+        name: name
+        for name in (
+            *("quantization", "max_num_batched_tokens", "cpu_offload_gb", "revision", "tokenizer"),
+            *("tool_call_parser", "reasoning_parser"),
+        )
+    },
 }
 """Options of LMI whose value is one of vLLM's."""
 

@@ -95,8 +95,10 @@ def _refused_by_lmi(it: Judged, options: KnownOptions, option: str, value: str) 
     )
     if (own is not None and option not in PASSED_ON) or has_plugin or _is_flag(options, passed_on):
         return None
+    if value.lower() == "false" and not _switches_off(it):
+        return None  # It is left out.
     # Both words make a flag of any option.
-    words = () if value.lower() in ("true", "false") else (value,)
+    words = {"true": (), "false": (f"--no-{passed_on}",)}.get(value.lower(), (value,))
     return _allowed(options, passed_on, words) if options.options(passed_on) else None
 
 
@@ -137,7 +139,12 @@ def _switched(it: Judged, options: KnownOptions, variable: str, option: str, wor
         return
     off = _how_to_switch_off(it, options, option)
     if word == "false":
-        if all(one.on for one in found) and not _switches_off(it):
+        if _switches_off(it) and not options.options(f"no-{option}"):
+            message = (
+                f"{it.title} does not load a model with {variable[:60]} false: `{option}` is off unless set"
+            )
+            yield Problem(it.path(variable), message, "remove it")
+        elif all(one.on for one in found) and not _switches_off(it):
             message = f"{it.title} may have `{option}` on: `false` leaves it out, and does not switch it off"
             fix = off or ("choose an image with LMI 27 or newer" if it.running.name == "lmi" else "remove it")
             yield Problem(it.path(variable), message, fix)
@@ -170,23 +177,30 @@ def _switches_off(it: Judged) -> bool:
 
 _ON = {"vllm": {"", "true"}, "lmi": {"true", *_YES}}
 """With which words a flag is on, of the engines that call tools."""
+_PARSED = {
+    "enable_auto_tool_choice": ("tool_call_parser", "how the model writes calls"),
+    "enable_reasoning": ("reasoning_parser", "where the model's reasoning ends"),
+}
+"""What is switched on, with the option and the knowledge that it then needs; the second is LMI's only."""
 
 
 @warning("IS348", "https://docs.vllm.ai/en/latest/features/tool_calling/")
 def tools_are_called_with_a_parser(spec: ModelSpec) -> Iterator[Problem]:
-    """Automatic tool choice should come with the parser of the model's calls.
+    """Automatic tool choice, and reasoning in LMI, should come with the parser of what the model writes.
 
     Neither vLLM nor LMI starts without it.
     """
     for it, options in known(spec):
-        words = _ON.get(family_of(it.running.name))
-        choice = None if words is None else setting(it.placed, "enable_auto_tool_choice")
-        is_on = choice is not None and words is not None and choice.value.strip().lower() in words
-        if choice is not None and is_on and setting(it.placed, "tool_call_parser") is None:
-            such = options.options("tool-call-parser")
-            message = f"{it.title} needs to know how the model writes calls, and does not start without"
-            fix = f"add `{variable_for(it.running.name, 'tool_call_parser')}`"
-            yield Problem(choice.path, message, f"{fix}: {listed(such[-1].choices)}" if such else fix)
+        words = _ON.get(family_of(it.running.name), frozenset())
+        for what, (parser, knowledge) in _PARSED.items():
+            said = setting(it.placed, what)
+            is_on = said is not None and said.value.strip().lower() in words
+            is_there = it.running.name == "lmi" or options.options(what.replace("_", "-"))
+            if said is not None and is_on and is_there and setting(it.placed, parser) is None:
+                such = options.options(parser.replace("_", "-"))
+                message = f"{it.title} needs to know {knowledge}, and does not start without"
+                fix = f"add `{variable_for(it.running.name, parser)}`"
+                yield Problem(said.path, message, f"{fix}: {listed(such[-1].choices)}" if such else fix)
 
 
 @warning("IS349", "user reports")
