@@ -237,6 +237,7 @@ def test_the_contents_of_each_image_with_an_engine_are_known(framework: str) -> 
         ("vllm", "9.9.9-gpu-py399-cu199", "vllm", "9.9.9", None),  # Newer than the table.
         ("sglang", "server-sagemaker-cuda-v1.2", "sglang", "0.5.14", (13, 0)),
         ("djl-inference", "0.36.0-lmi22.0.0-cu129", "lmi", "0.17.0", (12, 9)),
+        ("djl-inference", "0.36-lmi18.0.0-cu128-v1", "lmi", "0.12.0", (12, 8)),
         ("djl-inference", "0.99.0-lmi99.0.0-cu199", "lmi", None, None),
         ("djl-inference", "0.33.0-tensorrtllm0.21.0-cu128", "tensorrt-llm", "0.21.0", (12, 8)),
         ("tei", "2.0.1-tei1.9.3-gpu-py310-cu129-ubuntu24.04", "tei", "1.9.3", (12, 9)),

@@ -179,6 +179,11 @@ MISTAKES = {
     "by vLLM's name, which LMI takes": (LMI_28, {"OPTION_QUANTIZATION": "awqq"}, "IS342", "did you mean `awq`?"),
     "a word that becomes a flag": (LMI_28, {"OPTION_REVISION": "true"}, "IS342", "it takes one value"),
     "and its opposite": (LMI_28, {"OPTION_HF_TOKEN": "false"}, "IS342", "allowed: text"),
+    # ------------------------------------------------------------ of requests
+    "how it writes": (VLLM_27, {"SM_VLLM_TEMPERATURE": "0.7"}, "IS340", "remove it: each request says that itself"),
+    "how much it writes": (LMI_28, {"OPTION_MAX_NEW_TOKENS": "512"}, "IS340", "remove it: each request says"),
+    "swiss-ai: whether it thinks": (LMI_28, {"OPTION_ENABLE_THINKING": "true"}, "IS340", "remove it: each request says"),
+    "small letters": (VLLM_27, {"sm_vllm_dtype": "auto"}, "IS340", "did you mean `SM_VLLM_DTYPE`?"),
     "TensorRT-LLM's in LMI": (LMI_28, {"OPTION_MAX_INPUT_LEN": "4096"}, "IS340", "write `OPTION_MAX_MODEL_LEN`"),
     "Neuron's in LMI": (LMI_20, {"OPTION_N_POSITIONS": "4096"}, "IS340", "only its handler of Neuron reads"),
     "Transformers' in LMI": (
@@ -391,5 +396,6 @@ def test_all_are_warnings_that_name_what_was_looked_at() -> None:
 def test_a_handler_among_the_files_may_read_any_option() -> None:
     files = {"model_data_url": "s3://acme/model.tar.gz"}
     assert found(LMI_28, {"OPTION_ANSWER_STYLE": "short"}, **files) == []
+    assert found(LMI_28, {"OPTION_TEMPERATURE": "0.7"}, **files) == []
     assert [code for code, _ in found(LMI_28, {"OPTION_ANSWER_STYLE": "short"})] == ["IS340"]
     assert [code for code, _ in found(LMI_28, {"OPTION_MAX_MODEL_LENGTH": "1"}, **files)] == ["IS340"]

@@ -139,6 +139,16 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "8193 tokens are more than the 8192 that the model's files allow; write 8192 or less",
         {"environment": {"SM_VLLM_MAX_MODEL_LEN": "8193", "VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"}},
     ),
+    "IS359 context, with room for more in the cache": (
+        {"environment": {"SM_VLLM_MAX_MODEL_LEN": "300000"}},
+        "300000 tokens are more than the 8192",
+        {"environment": {"SM_VLLM_MAX_MODEL_LEN": "8192"}},
+    ),
+    "IS361 a context that is allowed, and has no room": (
+        {"environment": {"SM_VLLM_MAX_MODEL_LEN": "300000", "VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"}},
+        "but a request may have 300000",
+        {"environment": {"SM_VLLM_MAX_MODEL_LEN": "30000", "VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"}},
+    ),
     "IS360 weights": (
         {"size": OF_70B, "on": "ml.g6e.12xlarge"},
         "the weights take at least 118.3 GiB on each of 1 GPU, but one of ml.g6e.12xlarge has 44.5; "
@@ -259,6 +269,19 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {"config": {"quantization_config": {"quant_method": "bitsandbytes"}}, "size": 5 * 10**9},
         "the model is quantized with bitsandbytes, which vLLM 0.30.0 does not have",
         {"config": {"quantization_config": {"quant_method": "awq"}}, "size": 5 * 10**9},
+    ),
+    "IS362 files that are not quantized": (
+        {"environment": {"SM_VLLM_QUANTIZATION": "awq"}},
+        "looks for awq's settings, but the model's files are not quantized",
+        {
+            **{"environment": {"SM_VLLM_QUANTIZATION": "awq"}, "size": 5 * 10**9},
+            "config": {"quantization_config": {"quant_method": "awq"}},
+        },
+    ),
+    "IS362 files that are not quantized, in LMI": (
+        {"environment": {"OPTION_QUANTIZE": "gptq"}, "image": LMI},
+        "or write `fp8`, to which vLLM quantizes what it loads",
+        {"environment": {"OPTION_QUANTIZE": "fp8"}, "image": LMI},
     ),
 }
 

@@ -134,6 +134,11 @@ def test_an_engine_that_divides_no_model_needs_one_gpu_for_it(capsys):
     rows = {it["instance_type"]: it for it in fitting(capsys, "chat.yaml")}
     assert (rows["ml.g6e.12xlarge"]["fits"], rows["ml.g6e.12xlarge"]["tensor_parallel"]) == ("perhaps", 1)
     assert rows["ml.g5.12xlarge"]["fits"] == "no"
+    assert main(["fit", "chat.yaml"]) == 0
+    shown = capsys.readouterr().out
+    assert "in the spec, for ml." in shown
+    assert "tensor parallelism" not in shown
+    assert "quantized" not in shown
 
 
 def test_the_table_says_what_to_write(capsys):
@@ -436,6 +441,7 @@ def whole_model() -> Path:
     source.mkdir()
     (source / "config.json").write_text(json.dumps(llama.LLAMA))
     (source / "tokenizer_config.json").write_text('{"model_max_length": 4096, "chat_template": "long"}')
+    (source / "quant_config.json").write_text('{"w_bit": 4}')
     (source / "a.safetensors").write_bytes(tensors(100, 20))
     (source / "b.safetensors").write_bytes(tensors(8))
     (source / "consolidated.safetensors").write_bytes(tensors(128))
@@ -449,6 +455,7 @@ def described(folder: Path) -> dict[str, Any]:
 EXPECTED = {
     "config.json": llama.LLAMA,
     "model.safetensors.index.json": {"metadata": {"total_size": 128}},
+    "quant_config.json": {"w_bit": 4},
     "tokenizer_config.json": {"model_max_length": 4096},
 }
 

@@ -163,6 +163,13 @@ def test_the_files_beside_are_read(tmp_path):
     assert read_model(tmp_path / "config.json").weight_bytes is None
 
 
+@pytest.mark.parametrize(("name", "method"), [("quant_config.json", "awq"), ("quantize_config.json", "gptq")])
+def test_older_files_say_how_a_model_is_quantized(tmp_path, name, method):
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    (tmp_path / name).write_text('{"w_bit": 4, "bits": 4}')
+    assert read_model(tmp_path).quantization == method
+
+
 @pytest.mark.parametrize("path", ["none", "\0", "x" * 5000])
 def test_what_is_not_there_is_an_error(tmp_path, path):
     with pytest.raises(SpecError, match="IS355: the file cannot be read"):

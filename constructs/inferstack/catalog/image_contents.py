@@ -42,7 +42,7 @@ _WITHOUT_CUDA = re.compile(r"-cpu\b")
 def contents(repository: str, tag: str) -> ImageContents | None:
     """What the image with a tag in one of AWS's repositories contains; None if it is not known.
 
-    A short tag (``0.27-gpu-py312``) stands for the newest image that it fits.
+    A short tag (``0.27-gpu-py312``, ``0.36-lmi18.0.0-cu128``) stands for the newest image that it fits.
     """
     known = _by_repository().get(repository, ())
     fitting = [it for it in known if _begins(tag, it.release)]
@@ -56,8 +56,12 @@ def contents(repository: str, tag: str) -> ImageContents | None:
 
 
 def _of_short_tag(tag: str, known: Sequence[ImageContents]) -> ImageContents | None:
-    version = tag.partition("-")[0]
-    return next((it for it in reversed(known) if it.release.startswith(f"{version}.")), None)
+    version, _, rest = tag.partition("-")
+    for it in reversed(known):
+        whole, _, after = it.release.partition("-")
+        if whole.startswith(f"{version}.") and (not after or _begins(rest, after)):
+            return it
+    return None
 
 
 def _unlisted(tag: str, known: Sequence[ImageContents]) -> ImageContents | None:

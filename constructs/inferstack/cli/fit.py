@@ -21,7 +21,7 @@ from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, exact_text
 from inferstack.engines.architectures import newest_version, version_numbers
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.fit import Fit, Wanted, fits, ranked
+from inferstack.engines.fit import UNDIVIDED, Fit, Wanted, fits, ranked
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
@@ -318,7 +318,8 @@ def _proposed(fit: Fit, asked: _AskedModel, of_engine: Mapping[str, str]) -> Ite
     seconds = start_timeout(asked.model.weight_bytes or 0)
     is_component = asked.placed is None or bool(runs_of(asked.placed.spec, asked.placed.path))
     yield f"in the spec, for {fit.host.name}{_how_to_write(fit, asked)}:"
-    yield f"  tensor parallelism: {fit.tensor_parallel}"
+    if asked.serving.engine not in UNDIVIDED:
+        yield f"  tensor parallelism: {fit.tensor_parallel}"
     yield from (f"  {what}: {value}" for what, value in of_engine.items())
     if is_component:
         yield f"  number_of_accelerator_devices_required: {fit.tensor_parallel}"
@@ -341,7 +342,7 @@ def _how_to_write(fit: Fit, asked: _AskedModel) -> str:
 
 def _changes(model: LanguageModel, serving: Served, context: int | None) -> Iterator[str]:
     """What would change the table."""
-    if model.quantization is None and serving.quantization is None:
+    if model.quantization is None and serving.quantization is None and serving.engine not in UNDIVIDED:
         half = (model.weight_bytes or 0) / 2 / GIB
         yield f"  a model quantized to 8 bits: {half:.1f} GiB of weights"
     of_token = token_bytes(model, serving)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from inferstack.engines.model_config import ADAPTER, CONFIG, INDEX, QUANTIZATION, TOKENIZER
+from inferstack.engines.model_config import ADAPTER, CONFIG, INDEX, QUANTIZATIONS, TOKENIZER
 from inferstack.engines.properties import PROPERTIES
 from inferstack.source.other_files import MOST_BYTES
 
@@ -97,8 +97,8 @@ def described(folder: ModelFolder) -> dict[str, str]:
     if CONFIG not in sizes:
         raise CannotDescribeError(f"it has no {CONFIG}; name the folder of a model's files")
     files = {**copied, CONFIG: _written(_object(folder, sizes, CONFIG))}
-    if QUANTIZATION in sizes:
-        files[QUANTIZATION] = _written(_object(folder, sizes, QUANTIZATION))
+    for name in (it for it in QUANTIZATIONS if it in sizes):
+        files[name] = _written(_object(folder, sizes, name))
     total = _total_size(folder, sizes)
     if total is not None:
         files[INDEX] = _written({"metadata": {"total_size": total}})

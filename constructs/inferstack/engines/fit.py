@@ -15,8 +15,8 @@ from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weigh
 from inferstack.engines.model_config import LanguageModel
 
 _VERDICTS = ("yes", "perhaps", "no")
-# They use one GPU, whatever there is.
-_UNDIVIDED = frozenset({"tei"})
+UNDIVIDED = frozenset({"tei"})
+"""Engines that use one GPU, whatever there is; none of them quantizes, either."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -93,7 +93,7 @@ def fit_on(
 
     None where no file says how large the weights are, or no number of its GPUs divides the model.
     """
-    degrees = [1] if serving.engine in _UNDIVIDED else list(_degrees(model, host))
+    degrees = [1] if serving.engine in UNDIVIDED else list(_degrees(model, host))
     found = [
         one
         for degree in (degrees[-1:] if wanted.takes_all_gpus else degrees)

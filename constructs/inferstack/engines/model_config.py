@@ -17,7 +17,13 @@ from inferstack.problems.file_codes import UNREADABLE_MODEL
 from inferstack.source.other_files import read_text
 
 CONFIG, INDEX, TOKENIZER = "config.json", "model.safetensors.index.json", "tokenizer_config.json"
-ADAPTER, QUANTIZATION = "adapter_config.json", "hf_quant_config.json"
+ADAPTER = "adapter_config.json"
+QUANTIZATIONS: Mapping[str, Mapping[str, str]] = {
+    "hf_quant_config.json": {},
+    "quant_config.json": {"quant_method": "awq"},
+    "quantize_config.json": {"quant_method": "gptq"},
+}
+"""Files that say how a model is quantized where its `config.json` does not, with what they leave out."""
 """The files that are read, if they are there."""
 WIDTHS = {
     **dict.fromkeys(("float32", "fp32", "float"), 4),
@@ -91,13 +97,13 @@ def read_model(path: Path) -> LanguageModel:
     if not _is(path, Path.is_dir):
         return model_of(_object(path), {}, {}, file=path.as_posix())
     config = _object(path / CONFIG)
-    index, tokenizer, quantization = (
+    index, tokenizer, *quantizations = (
         _object(path / name) if _is(path / name, Path.exists) else {}
-        for name in (INDEX, TOKENIZER, QUANTIZATION)
+        for name in (INDEX, TOKENIZER, *QUANTIZATIONS)
     )
-    # As vLLM does with what NVIDIA publishes.
-    if quantization and "quantization_config" not in config:
-        config = {**config, "quantization_config": quantization}
+    for found, implied in zip(quantizations, QUANTIZATIONS.values(), strict=True):
+        if found and "quantization_config" not in config:
+            config = {**config, "quantization_config": {**implied, **found}}
     return model_of(config, index, tokenizer, file=(path / CONFIG).as_posix())
 
 

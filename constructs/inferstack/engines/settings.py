@@ -107,6 +107,13 @@ FORMER: Mapping[str, str] = {
     "task": "runner",
 }
 """What an option was called, or is called elsewhere, and vLLM's option that does it today."""
+OF_REQUESTS = frozenset(
+    {
+        *("do_sample", "enable_thinking", "frequency_penalty", "max_completion_tokens", "max_new_tokens"),
+        *("max_tokens", "presence_penalty", "repetition_penalty", "temperature", "top_k", "top_p"),
+    }
+)
+"""What requests say, each for itself; no engine has an option of that name."""
 
 
 def settings(placed: PlacedContainer) -> tuple[Setting, ...]:
@@ -160,7 +167,7 @@ def setting(placed: PlacedContainer, what: str) -> Setting | None:
 
 # LmiConfigRecommender of djl-serving: with `rolling_batch: vllm` or `trtllm` it is 256, as its page says.
 _SEQUENCES_OF_LMI = 32
-_OWN_BATCHES = frozenset({"vllm", "trtllm"})
+_OWN_BATCHES = {"vllm": 256, "trtllm": 256}
 
 
 def sequences(placed: PlacedContainer) -> int | None:
@@ -168,8 +175,9 @@ def sequences(placed: PlacedContainer) -> int | None:
     said, running = setting(placed, "max_num_seqs"), engine_of(placed)
     if said is not None:
         return int(said.value) if said.value.isascii() and said.value.isdecimal() else None
-    has_own = placed.environment.get("OPTION_ROLLING_BATCH") in _OWN_BATCHES
-    return _SEQUENCES_OF_LMI if running is not None and running.name == "lmi" and not has_own else None
+    if running is None or running.name != "lmi":
+        return None
+    return _OWN_BATCHES.get(placed.environment.get("OPTION_ROLLING_BATCH", ""), _SEQUENCES_OF_LMI)
 
 
 def name_of(engine: str, what: str) -> str | None:

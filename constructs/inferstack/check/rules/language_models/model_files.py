@@ -94,6 +94,12 @@ class Described(msgspec.Struct, frozen=True):
         return self.model.context if written is None else self.number("max_model_len")
 
     @property
+    def may_be_longer(self) -> bool:
+        """Whether variables allow a longer context than the model's files do."""
+        allowed = self.placed.environment.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN") == "1"
+        return allowed or any((it.option or "").startswith(("hf", "rope")) for it in settings(self.placed))
+
+    @property
     def hosts(self) -> Iterator[tuple[InstanceType, int]]:
         """The instance types whose GPUs are known, with the number of GPUs that the container sees."""
         runs = runs_of(self.placed.spec, self.placed.path)
@@ -255,9 +261,7 @@ def context_is_that_of_the_model(described: Described) -> Iterator[Problem]:
     vLLM ends at its start, unless `VLLM_ALLOW_LONG_MAX_MODEL_LEN` allows it.
     """
     wanted, longest = described.number("max_model_len"), described.model.context
-    allowed = described.placed.environment.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN") == "1"
-    is_changed = any((it.option or "").startswith(("hf", "rope")) for it in settings(described.placed))
-    if described.vllm is None or wanted is None or longest is None or allowed or is_changed:
+    if described.vllm is None or wanted is None or longest is None or described.may_be_longer:
         return
     if wanted > longest:
         message = f"{wanted} tokens are more than the {longest} that the model's files allow"
@@ -326,7 +330,8 @@ def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -
     if isinstance(of_token, Unknown) or not of_token or longest is None:
         return None
     tokens = int(room.most * GIB) // (of_token * BLOCK) * BLOCK
-    if tokens >= longest:
+    # A context that the model cannot take has a warning of its own.
+    if tokens >= (longest if described.may_be_longer else min(longest, model.context or longest)):
         return None
     message = f"the KV cache on {host.name} holds {tokens} tokens at most, but a request may have {longest}"
     fix = f'write `{described.variable("max_model_len")}: "{tokens}"` or less, or use more GPUs'
@@ -347,8 +352,16 @@ def _more_gpus(described: Described, degree: int, visible: int) -> str:
 
 @OF_MODELS.warning("IS362", _QUANTIZATION)
 def gpu_and_engine_know_the_quantization(described: Described) -> Iterator[Problem]:
-    """The method by which a model is quantized should be one that the GPU and the version of vLLM have."""
+    """The method by which a model is quantized should be one that the GPU and the version of vLLM have.
+
+    And where a variable asks for a method of files that are quantized already, the model's should be.
+    """
     method, version = described.model.quantization, described.vllm
+    asked = described.text("quantization")
+    if version is not None and method is None and asked in _OF_QUANTIZED_FILES:
+        message = f"vLLM {version} looks for {asked}'s settings, but the model's files are not quantized"
+        fix = "name files that are, or write `fp8`, to which vLLM quantizes what it loads"
+        yield Problem(described.at("quantization"), message, fix)
     if method is None or version is None:
         return
     known = tables.look("vllm", version)
@@ -365,6 +378,8 @@ def gpu_and_engine_know_the_quantization(described: Described) -> Iterator[Probl
             return
 
 
+_OF_QUANTIZED_FILES = frozenset({"auto_awq", "auto_gptq", "awq", "awq_marlin", "gptq", "gptq_marlin"})
+"""Methods with which vLLM only loads what is quantized already: https://github.com/vllm-project/vllm/issues/4301"""
 _REMOVED = frozenset({"bitsandbytes", "gguf"})
 """Methods that vLLM had, and that are plugins now."""
 

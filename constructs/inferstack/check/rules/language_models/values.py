@@ -191,11 +191,11 @@ def tools_are_called_with_a_parser(spec: ModelSpec) -> Iterator[Problem]:
     Neither vLLM nor LMI starts without it.
     """
     for it, options in known(spec):
-        words = _ON.get(family_of(it.running.name), frozenset())
+        words = _ON.get(family_of(it.running.name), set())
         for what, (parser, knowledge) in _PARSED.items():
             said = setting(it.placed, what)
             is_on = said is not None and said.value.strip().lower() in words
-            is_there = it.running.name == "lmi" or options.options(what.replace("_", "-"))
+            is_there = it.running.name == "lmi" or bool(options.options(what.replace("_", "-")))
             if said is not None and is_on and is_there and setting(it.placed, parser) is None:
                 such = options.options(parser.replace("_", "-"))
                 message = f"{it.title} needs to know {knowledge}, and does not start without"

@@ -7,7 +7,7 @@ from inferstack.check.rules.base import warning
 from inferstack.check.rules.language_models.judged import Judged, has_own_handler, judged, known
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.lmi import CALLED, LMI_OPTIONS, OF_HANDLERS, OF_LMI_15, OF_SERVER, TRANSFORMERS
-from inferstack.engines.settings import FORMER, NAMES, name_of, option_called, settings
+from inferstack.engines.settings import FORMER, NAMES, OF_REQUESTS, name_of, option_called, settings
 from inferstack.engines.tables import KnownOptions, every_name, every_version, numbers, versions_with
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
@@ -61,6 +61,8 @@ def _no_option(it: Judged, options: KnownOptions, variable: str, option: str) ->
 
 def _meant(it: Judged, options: KnownOptions, option: str) -> str:
     """What this engine calls what another calls so; else what is similar; empty if nothing is."""
+    if option.replace("-", "_") in OF_REQUESTS:
+        return "remove it: each request says that itself"
     what = option_called(option)
     name = None if what is None else name_of(it.running.name, what)
     if name is not None:
@@ -69,8 +71,8 @@ def _meant(it: Judged, options: KnownOptions, option: str) -> str:
     today = None if today is None else today.replace("_", "-")
     if today is not None and options.options(today):
         return f"write `{it.engine.variable(today)}`, which does that today"
-    own = LMI_OPTIONS if it.running.name == "lmi" else ()
-    similar = nearest(option, [*own, *options.names()])
+    own = LMI_OPTIONS.keys() - OF_HANDLERS.keys() if it.running.name == "lmi" else ()
+    similar = nearest(option, [*sorted(own), *options.names()])
     similar = CALLED.get(str(similar).replace("-", "_"), similar) if own else similar
     return "" if similar is None else f"did you mean `{it.engine.variable(similar)}`?"
 
@@ -93,7 +95,8 @@ def _not_lmis(it: Judged, options: KnownOptions, variable: str, option: str) -> 
     elif not versions_with("vllm", flag):
         similar = _meant(it, options, option)
         # A handler among the files may read any option.
-        if similar or all(getattr(it.placed.container, key, None) is None for key in _FILES):
+        is_slip = similar and option not in OF_REQUESTS
+        if is_slip or all(getattr(it.placed.container, key, None) is None for key in _FILES):
             message = f"{it.title} has no option like {variable[:60]}, and drops it without a word"
             yield Problem(it.path(variable), message, similar or "remove it", of_key=True)
 
@@ -123,7 +126,7 @@ def _with_wrong_prefix(it: Judged, options: KnownOptions, variable: str) -> Iter
         option = str(it.engine.option(it.engine.prefix + variable[end:]))
         if options.options(option.replace("_", "-")) and any(slips_among(variable[:end], prefixes)):
             message = f"{it.title} reads no variable {variable[:60]}"
-            fix = f"did you mean `{it.engine.prefix}{variable[end:]}`?"
+            fix = f"did you mean `{it.engine.prefix}{variable[end:].upper()}`?"
             yield Problem(it.path(variable), message, fix, of_key=True)
 
 

@@ -16,6 +16,7 @@ from inferstack.problems import Problem
 
 _CONTRACT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html"
 _S3 = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-uncompressed.html"
+_PAGE = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)/?(?!.*\.gguf)")
 _OWN_HUB_ID = "HF_MODEL_ID"
 _FOLDER = "/opt/ml/model"
 _HUB_IDS = {"llama-cpp": "SM_LLAMA_CPP_HF_REPO"}
@@ -80,6 +81,29 @@ def token_has_the_name_that_is_read(spec: ModelSpec) -> Iterator[Problem]:
         if read and others and not it.placed.environment.keys() & {*read}:
             message = f"{it.title} does not read `{others[0]}`"
             yield Problem(it.path(others[0]), message, f"rename it to `{read[0]}`", of_key=True)
+
+
+@warning("IS393", "user reports")
+def name_on_the_hub_is_no_address(spec: ModelSpec) -> Iterator[Problem]:
+    """A model on Hugging Face's hub should be named as the hub names it, and not by an address.
+
+    No engine takes the address of the model's page, nor blanks around the name, and TGI and TEI none in S3:
+    https://github.com/huggingface/text-generation-inference/issues/422
+    """
+    for it in judged(spec):
+        for variable in (name for name in it.engine.model if name in it.environment):
+            value = it.environment[variable]
+            page, in_s3 = _PAGE.match(value.strip()), value.strip().startswith("s3://")
+            if page is not None:
+                message = f"{it.title} takes no address for `{variable}`, but the name of a model on the hub"
+                yield Problem(it.path(variable), message, f"write `{page[1]}`")
+            elif value != value.strip() and value.strip():
+                message = f"`{variable}` has blanks around the name"
+                yield Problem(it.path(variable), message, f"write `{value.strip()[:60]}`")
+            elif in_s3 and it.running.name in _NEEDS_HUB_ID:
+                message = f"{it.title} does not read models from S3: it looks for `{variable}` on the hub"
+                fix = f"write `{_FOLDER}`, and the address as `{it.placed.url_key}` or `model_data_source`"
+                yield Problem(it.path(variable), message, fix)
 
 
 @warning("IS375", CONTAINER_PAGE)
