@@ -88,6 +88,7 @@ RIGHT = {
     ),
     "the server's own": "minWorkers=1\nmaxWorkers=1\njob_queue_size=100\nload_on_devices=0\nbatch_size=4",
     "JSON": 'option.speculative_config={"method": "eagle3", "num_speculative_tokens": 3}',
+    "JSON with a number sign": 'option.hf_overrides={"name": "model #2"}',
     "what a template fills in": "option.tensor_parallel_degree={{degree}}\noption.model_id={{s3url}}",
     "a handler's own": "option.entryPoint=model.py\noption.top_answers=3",
     "of a handler among the files": "option.answer_style=short",
@@ -145,13 +146,13 @@ def test_rules_of_the_model_know_what_the_file_sets() -> None:
 def test_a_file_that_nobody_reads(image: object, files: dict[str, str], says: str) -> None:
     Path("model/config.json").write_text('{"architectures": ["LlamaForCausalLM"], "model_type": "llama"}')
     problems = found_in(
-        "option.dtype=half",
-        {"HF_MODEL_ID": "acme/m"} if not files else None,
+        "option.dtype=half\noption.dtype=bf16\nrolling_batch=vllm\noption.revision='main'",
+        {"OPTION_REVISION": "v2", **({} if files else {"HF_MODEL_ID": "acme/m"})},
         image=image,
         files=files,
     )
-    [problem] = [it for it in problems if it.code in ("IS342", "IS386")]
-    assert says in problem.message
+    [problem] = [it for it in problems if it.code in ("IS342", *(f"IS38{number}" for number in range(2, 7)))]
+    assert (problem.code, says in problem.message) == ("IS386", True)
 
 
 def test_one_that_is_no_text_is_an_error() -> None:

@@ -241,6 +241,15 @@ def test_requests_at_once_are_drawn_where_a_language_model_is_known(
     assert len(found) == drawn
 
 
+def test_requests_at_once_are_drawn_for_each_component_with_a_language_model(resolve: Resolved) -> None:
+    container = "{image: {framework: vllm, version: 0.30.0}}"
+    template = resolve(
+        "components", f"inference_components: {{chat: {{specification: {{container: {container}}}}}}}"
+    )
+    [line] = [it for it in _lines(template) if it[1] == "ConcurrentRequestsPerCopy"]
+    assert line[2] == "InferenceComponentName"
+
+
 def _lines(template: dict[str, Any]) -> list[list[Any]]:
     """The lines of all graphs: namespace, metric, dimensions, style."""
     body: Any = only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
