@@ -317,6 +317,38 @@ RIGHT = {
             **{"OPTION_TOOL_CALL_PARSER": "llama3_json", "OPTION_MAX_MODEL_LEN": "8192"},
         },
     ),
+    "a classifier, as JumpStart sets it": (
+        LMI_18,
+        {
+            **{"HF_MODEL_ID": "/opt/ml/model", "MAX_BATCH_SIZE": "128", "MAX_CONCURRENT_REQUESTS": "256"},
+            **{"OPTION_DTYPE": "fp16", "OPTION_ENABLE_CHUNKED_PREFILL": "true", "OPTION_MAX_MODEL_LEN": "40960"},
+            **{"OPTION_MAX_NUM_BATCHED_TOKENS": "81920", "OPTION_MAX_ROLLING_BATCH_SIZE": "128"},
+            **{"OPTION_TENSOR_PARALLEL_DEGREE": "1", "TENSOR_PARALLEL_DEGREE": "1"},
+            **{"OPTION_TOOL_CALL_PARSER": "hermes", "VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"},
+        },
+    ),
+    "Hugging Face's adapters": (
+        HF_VLLM,
+        {
+            **{"SM_VLLM_MODEL": "mistralai/Mistral-7B-v0.1", "SM_VLLM_HOST": "0.0.0.0", "SM_VLLM_ENABLE_LORA": "true"},
+            **{"SM_VLLM_MAX_LORA_RANK": "16", "SM_VLLM_MAX_LORAS": "4", "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "true"},
+        },
+    ),
+    "llama.cpp on CPUs, from the hub": (
+        f"{AWS}/llama-cpp:server-sagemaker-cpu-v1",
+        {
+            **{"SM_LLAMA_CPP_HF_REPO": "Qwen/Qwen2.5-0.5B-Instruct-GGUF", "SM_LLAMA_CPP_CTX_SIZE": "4096"},
+            "SM_LLAMA_CPP_HF_FILE": "qwen2.5-0.5b-instruct-q4_0.gguf",
+        },
+    ),
+    "LLM Engineer's Handbook": (
+        TGI_3,
+        {
+            **{"HF_MODEL_ID": "mlabonne/TwinLlama-3.1-8B-DPO", "SM_NUM_GPUS": "1", "MAX_INPUT_LENGTH": "2048"},
+            **{"MAX_TOTAL_TOKENS": "4096", "MAX_BATCH_TOTAL_TOKENS": "4096", "MAX_BATCH_PREFILL_TOKENS": "4096"},
+            "HF_MODEL_QUANTIZE": "bitsandbytes",
+        },
+    ),
     "LMI's server": (LMI_28, {"SERVING_MIN_WORKERS": "1", "SERVING_LOAD_MODELS": "test::Python=/opt/ml/model"}),
     "a model by vLLM's name in LMI": (LMI_28, {"OPTION_MODEL": "openai/gpt-oss-20b", "OPTION_ASYNC_SCHEDULING": "true"}),
     "off, in Python's word": (LMI_28, {"OPTION_ENABLE_PREFIX_CACHING": "False", "OPTION_KV_CACHE_DTYPE": "fp8"}),
