@@ -146,6 +146,18 @@ def test_each_minute_is_written(capsys: Capture) -> None:
     assert "'minutes.txt' must end in .csv or .json" in capsys.readouterr().err
 
 
+def test_each_minute_is_drawn(capsys: Capture) -> None:
+    named = ["share", str(CHAT), "--traffic", "halves.csv", "--picture"]
+    assert main([*named, "minutes.svg"]) == 0
+    assert "minutes.svg: drawn\n" in capsys.readouterr().err
+    said = Path("minutes.svg").read_text("utf-8")
+    for text in ("travel-chat", "requests per minute", "copies, and instances", "hours from 00:00"):
+        assert said.count(f">{text}<") >= 1, text
+    with pytest.raises(SystemExit):
+        main([*named, "minutes.csv"])
+    assert "minutes.csv: the name must end in .svg, .png or .html" in capsys.readouterr().err
+
+
 def test_the_documents_own_case_is_read_from_metric_statistics(capsys: Capture) -> None:
     for name, first in (("llama2-europe", 0), ("llama2-america", 12)):
         times = [f"2026-11-23T{first + at // 12:02d}:{at % 12 * 5:02d}:00Z" for at in range(144)]

@@ -11,11 +11,13 @@ from typing import Any
 
 from inferstack.check.load import load_spec
 from inferstack.cli.arguments import UNREAD_PERIOD, add_region, whole_number, whole_number_within
+from inferstack.cli.pictures import add_picture, draw, require_extra
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, amount_text
 from inferstack.facts.walk import region_of
 from inferstack.problems import printable
 from inferstack.problems.words import counted
+from inferstack.sizing.minutes_picture import fleets_over_minutes
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 from inferstack.sizing.sharing.comparison import FleetComparison, SharingQuestion, comparisons, period_of
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
@@ -49,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--period", type=whole_number, metavar="SECONDS", help=period)
     series = "write what each minute has into this file, .csv or .json"
     add("--series", type=_series_file, metavar="FILE", help=series)
+    add_picture(parser, "draw requests, copies and instances over the minutes")
     seconds = "how long a request takes, for policies on concurrent requests"
     add("--seconds", type=_seconds, metavar="S", help=seconds)
     memory = "memory that a model takes, to count cold starts of a multi-model endpoint"
@@ -86,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
     The scaling policies are simulated minute by minute, and copies packed on instances. Nothing is written.
     The exit status is 1 if copies find no room.
     """
+    if options.picture is not None:
+        require_extra()
     specs = [load_spec(it, stage=options.stage, region=options.region).spec for it in options.specs]
     question = _question(options)
     prices = prices_for(region_of(specs[0]), options.prices)
@@ -99,6 +104,8 @@ def run(options: argparse.Namespace) -> int:
         print(_text(fleets, prices), flush=True)
     if options.series is not None:
         _write_series(options.series, fleets)
+    if options.picture is not None:
+        draw(options.picture, lambda: fleets_over_minutes(fleets))
     if question.traffic is not None and question.traffic.hidden is not None:
         tell(question.traffic.hidden)
     for line in dict.fromkeys(it for fleet in fleets for it in fleet.left_out):

@@ -15,7 +15,7 @@ Picture = Mapping[str, Any]
 FORMATS = (".svg", ".png", ".html")
 """The endings of files that a picture can be written to."""
 
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-left")
 _GREY, _INK = "#666666", "#222222"
 # Readable on a telephone: with its axis, the picture is 360 pixels wide.
@@ -23,7 +23,7 @@ _WIDTH, _HEIGHT = 290, 250
 _FONT = 12
 _LONGEST_LABEL = 24
 
-_LOOK: Picture = {
+LOOK: Picture = {
     "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
     "background": "white",
     "width": _WIDTH,
@@ -102,7 +102,7 @@ def over_latency(
     wide, x = _extent([it.latency for it in dots], limit)
     high, y = _extent([it.height for it in dots], budget)
     return {
-        **_LOOK,
+        **LOOK,
         "description": description,
         "title": {"anchor": "start", **title},
         "data": {"values": list(_placed(dots, axes.height, wide, high))},
@@ -168,7 +168,7 @@ def _dots(axes: Axes) -> Iterator[Mapping[str, Any]]:
                 "opacity": 1 if meets else 0.6,
             },
             "encoding": {
-                "color": {**color, "scale": {"range": _COLORS, **domain}},
+                "color": {**color, "scale": {"range": COLORS, **domain}},
                 "shape": {**color, "scale": {"range": _SHAPES, **domain}},
                 "tooltip": [{"field": name} for name in axes.tooltip],
             },
