@@ -28,11 +28,12 @@ _ASKED_FOR = [
 ]
 
 # What many tests of a module share is made once, if one worker runs them all; and what takes long must not be last.
-# The first worker has the first tests, and what another one takes over are its last ones.
+# The first worker has the first tests, and what another one takes over are its last ones. While it waits for Triton, as it
+# does for the oracle, the others have enough to compute.
 _FIRST = [
     Path(__file__).parent / name
     for name in (
-        *("rehearsal/test_onnx.py", "constructs/test_tokens.py", "check/test_many_problems.py"),
+        *("oracle", "rehearsal/test_onnx.py", "constructs/test_tokens.py", "check/test_many_problems.py"),
         *("test_generated.py", "packaging", "cli/test_review_html.py", "test_readme.py", "test_guides.py"),
     )
 ]
