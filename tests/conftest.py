@@ -41,7 +41,8 @@ _FIRST = [
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda it: not any(path in (it.path, *it.path.parents) for path in _FIRST))
+    first = {path: any(map(path.is_relative_to, _FIRST)) for path in {it.path for it in items}}
+    items.sort(key=lambda it: not first[it.path])
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
