@@ -13,7 +13,7 @@ from support.checking import check_file
 from benchmarks.mistakes import MISTAKES
 from inferstack.problems import MANY as COUNTED
 
-FIRST, FEW, MANY = 5, 250, 500
+FIRST, FEW, MANY = 5, 150, 300
 _LINEAR = 2.2
 _BASE: dict[str, Any] = {
     "kind": "single-model",

@@ -20,7 +20,7 @@ def templates(plain: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
     return st.dictionaries(st.text(), data)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(templates(WHOLE))
 def test_json_is_written_as_python_writes_it(template: dict[str, Any]) -> None:
     written = WRITERS["json"](template)
@@ -34,7 +34,7 @@ def test_json_escapes_all_but_what_would_take_two_escapes() -> None:
     assert r'"Z\u00fcrich \u007f \u2028 😀 \\ud83d\\ude00"' in written
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(templates(WHOLE | FLOATS))
 def test_json_has_the_same_numbers_in_the_same_order(template: dict[str, Any]) -> None:
     """They may be written differently: 1e-7 and 1e-07."""
@@ -132,7 +132,7 @@ READERS = {
 }
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(texts=st.lists(TEXTS), keys=st.lists(TEXTS, unique=True))
 @example(texts=list(TRAPS), keys=list(TRAPS))
 def test_yaml_has_the_same_texts_for_any_reader(texts: list[str], keys: list[str]) -> None:

@@ -88,7 +88,7 @@ MANAGED = st.none() | st.builds(
     st.integers(1, 3) | st.just(TOKEN),
     st.sampled_from(["ml.g5.12xlarge", "ml.g6.12xlarge"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_what_is_read_from_a_spec_is_what_is_read_from_its_template(
     parts: dict[str, Any], managed: Any, start: int, instance_type: str
 ) -> None:

@@ -62,7 +62,7 @@ def test_every_copy_is_on_an_instance_that_has_room_for_it(seed):
         assert left == it.left
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(1, 6)), max_size=5))
 def test_small_fleets_are_packed_as_well_as_by_trying_everything(sizes):
     whole = Room.of(2, 4, 6)

@@ -135,7 +135,7 @@ def spoilt(draw: st.DrawFn) -> tuple[Any, dict[str, Any]]:
     return spec, resources
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(spoilt())
 def test_anything_may_be_the_value_of_any_property(drawn: tuple[Any, dict[str, Any]]) -> None:
     spec, resources = drawn
@@ -204,7 +204,7 @@ def test_anything_may_be_a_resource_or_any_part_of_one(files: tuple[Path, Path],
         assert found.problems or found.notes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(JUNK)
 @example({datetime.date(2012, 10, 17): 1, 2: 3, "x": 4})
 def test_anything_that_yaml_has_is_read(tmp_path_factory: pytest.TempPathFactory, junk: Any) -> None:

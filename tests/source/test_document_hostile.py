@@ -139,7 +139,7 @@ ANYTHING = st.one_of(st.binary(max_size=80), YAML_LIKE.map(str.encode), PIECES.m
 @example(content=b"a: !%ED%A0%80 b")
 @example(content=b"&a &a: 1\n<<: *a")
 @example(content=b'"\\ud800": 1\n"\\ud800": 2')
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_no_bytes_raise_anything_but_a_spec_error(path: Path, pure: bool, content: bytes) -> None:
     path.write_bytes(content)
     with parser(pure=pure):
