@@ -26,7 +26,7 @@ from tests.support.measured_models import MODELS
 pytestmark = pytest.mark.skipif(not HAS_SERVER, reason="there is no server for this platform")
 RANKER = Path(__file__).parents[2] / "docs/examples/ranker"
 MANY = ",".join(map(str, range(1, 25)))
-QUICK = ["--python", str(SERVER_PYTHON), "--window", "0.3", "--longest", "4"]
+QUICK = ["--python", str(SERVER_PYTHON), "--window", "0.3", "--longest", "2"]
 
 
 @pytest.fixture
