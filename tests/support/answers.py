@@ -121,18 +121,23 @@ class _Now:
     clients: dict[tuple[str, str], Any] = {}
 
 
-@pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Answers:
-    """An AWS without answers, and credentials for it."""
-    monkeypatch.chdir(tmp_path)
+def log_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Works in a folder, with credentials for an AWS that is not there, and without waiting between attempts."""
+    monkeypatch.chdir(folder)
     for name in ("PROFILE", "SESSION_TOKEN", "ENDPOINT_URL", "DEFAULT_REGION", "MAX_ATTEMPTS", "RETRY_MODE"):
         monkeypatch.delenv(f"AWS_{name}", raising=False)
     settings = {"ACCESS_KEY_ID": "testing", "SECRET_ACCESS_KEY": "testing", "REGION": "us-east-1"}
     for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
-        settings[name] = str(tmp_path / "none")
+        settings[name] = str(folder / "none")
     for name, value in settings.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Answers:
+    """An AWS without answers, and credentials for it."""
+    log_in(monkeypatch, tmp_path)
     _Now.answers = Answers()
     session = boto3.Session
 

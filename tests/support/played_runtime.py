@@ -15,7 +15,7 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.validate import ParamValidator
-from support.answers import Refused
+from support.answers import Refused, log_in
 from urllib3.exceptions import ProtocolError
 
 _CALLER = (
@@ -164,15 +164,7 @@ class _Now:
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PlayedRuntime:
     """An AWS without answers, credentials for it, and a clock that only waiting moves on."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("PROFILE", "SESSION_TOKEN", "ENDPOINT_URL", "DEFAULT_REGION", "MAX_ATTEMPTS", "RETRY_MODE"):
-        monkeypatch.delenv(f"AWS_{name}", raising=False)
-    settings = {"ACCESS_KEY_ID": "testing", "SECRET_ACCESS_KEY": "testing", "REGION": "us-east-1"}
-    for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
-        settings[name] = str(tmp_path / "none")
-    for name, value in settings.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    log_in(monkeypatch, tmp_path)
     seconds = [0.0]
     monkeypatch.setattr("inferstack.account.requests.sleep", lambda it: seconds.append(seconds.pop() + it))
     for module in ("account.requests", "cli.invoke"):

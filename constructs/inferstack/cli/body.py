@@ -48,15 +48,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--target-model", metavar="ARCHIVE", help=target)
     inputs = "NAME=FILE.npy, NAME=FILE.json, or FILE.npz or FILE.json with several by name; can be repeated"
     add("--input", metavar="[NAME=]FILE", type=_input, action="append", default=[], help=inputs)
-    parameters = "parameter of the request, such as sequence_id=7; can be repeated"
-    add(
-        "--parameter",
-        metavar="NAME=VALUE",
-        type=parameter_value,
-        action="append",
-        default=[],
-        help=parameters,
-    )
+    add_parameters(command, "parameter of the request, such as sequence_id=7; can be repeated")
     add("--json", action="store_true", help="write the values as JSON; by default they follow it in binary")
     read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
     add("--read", metavar="FILE", type=Path, help=read)
@@ -105,7 +97,14 @@ def _input(written: str) -> tuple[str | None, Path]:
     return (name if equals else None), Path(file)
 
 
-def parameter_value(written: str) -> tuple[str, str | int | bool]:
+def add_parameters(parser: argparse.ArgumentParser, what: str) -> None:
+    """Adds ``--parameter``, for what a request has besides its inputs or texts."""
+    parser.add_argument(
+        "--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=what
+    )
+
+
+def _parameter(written: str) -> tuple[str, str | int | bool]:
     """A name with its value."""
     name, equals, value = written.partition("=")
     if not (name and equals):

@@ -1,5 +1,6 @@
 """Experiments on SageMaker's resources, and on what scales them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from account.beliefs.lab import TAG, VARIANT, Answer, Lab, is_refused, refused
@@ -115,7 +116,10 @@ def variants_without_traffic(lab: Lab) -> Answer:
 
 
 def role_reads_artifacts(lab: Lab) -> Answer:
-    container = lab.container(lab.archive("unreadable"))
+    return _refused_model(lab, lab.container(lab.archive("unreadable")))
+
+
+def _refused_model(lab: Lab, container: Mapping[str, Any]) -> Answer:
     request = {
         "ModelName": lab.name(),
         "PrimaryContainer": container,
@@ -130,14 +134,7 @@ def package_and_image(lab: Lab) -> Answer:
     package = next((it["ModelPackageArn"] for it in listed), None)
     if package is None:
         return Answer("cannot tell", "the account has no model package")
-    container = {**lab.container(lab.archive()), "ModelPackageName": package}
-    request = {
-        "ModelName": lab.name(),
-        "PrimaryContainer": container,
-        "ExecutionRoleArn": lab.role,
-        "Tags": [TAG],
-    }
-    return is_refused(refused(lab.sagemaker.create_model, **request))
+    return _refused_model(lab, {**lab.container(lab.archive()), "ModelPackageName": package})
 
 
 def type_without_a_quota(lab: Lab) -> Answer:

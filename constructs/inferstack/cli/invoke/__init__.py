@@ -36,7 +36,7 @@ from inferstack.account.requests import (
 from inferstack.account.status.outcome import Standing, outcome_of
 from inferstack.account.status.snapshot import Snapshot, WatchedStack
 from inferstack.cli.arguments import add_paths, add_region, whole_number_within
-from inferstack.cli.body import parameter_value
+from inferstack.cli.body import add_parameters
 from inferstack.cli.deployment import COLORS, Deployment, deployments_of, exit_status, refused, specs_of
 from inferstack.cli.diagnose import diagnosis_fields, diagnosis_lines
 from inferstack.cli.escaping import json_text
@@ -85,15 +85,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     target = "ask this archive of a multi-model endpoint (TargetModel)"
     add("--target-model", metavar="ARCHIVE", help=target)
     add_text_arguments(command)
-    parameters = "parameter of a request of texts, such as max_tokens=20; can be repeated"
-    add(
-        "--parameter",
-        metavar="NAME=VALUE",
-        type=parameter_value,
-        action="append",
-        default=[],
-        help=parameters,
-    )
+    add_parameters(command, "parameter of a request of texts, such as max_tokens=20; can be repeated")
     add("--body", metavar="FILE", type=Path, help="send this instead, with --content-type")
     location = "asynchronous endpoints: the request is there already; with --content-type"
     add("--input-location", metavar="s3://…", help=location)
