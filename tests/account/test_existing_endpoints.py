@@ -133,9 +133,30 @@ def test_nobody_who_was_not_asked_deploys_anything(aws: EmulatedAws, capsys: Rea
     assert main(["import", "churn", "--change-set", "new.yaml"]) == 1
     out, err = capsys.readouterr()
     assert "Import  AWS::SageMaker::Endpoint        Endpoint" in out
-    assert err.splitlines()[-1] == "nothing is deployed; answer yes, or add --yes"
+    assert err.splitlines()[-1] == (
+        "nothing is deployed; the stack churn stays, without any resource; answer yes, or add --yes"
+    )
     [stack] = aws.client("cloudformation").describe_stacks(StackName="churn")["Stacks"]
     assert stack["StackStatus"] == "REVIEW_IN_PROGRESS"
+    assert aws.client("cloudformation").list_change_sets(StackName="churn")["Summaries"] == []
+    assert main(["import", "churn", "--change-set", "new.yaml", "--yes"]) == 0
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_an_interrupted_import_does_not_block_the_next(
+    aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch, left: int
+) -> None:
+    imported(aws)
+
+    def interrupted(_: object) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("inferstack.cli.import_._says_yes", interrupted)
+        if left:  # as if the process had been killed
+            patch.setattr("inferstack.account.importing.Stacks.discard", lambda *_: None)
+        assert main(["import", "churn", "--change-set", "new.yaml"]) == 130
+    assert len(aws.client("cloudformation").list_change_sets(StackName="churn")["Summaries"]) == left
     assert main(["import", "churn", "--change-set", "new.yaml", "--yes"]) == 0
 
 

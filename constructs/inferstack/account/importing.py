@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateChan
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 
@@ -19,7 +20,6 @@ _RIGHTS = (
     "cloudformation:ExecuteChangeSet, cloudformation:DeleteChangeSet, cloudformation:DescribeStacks and "
     "cloudformation:DescribeStackResources, and the rights to read and to tag what is imported"
 )
-_NAMES = {"IMPORT": "inferstack-import", "UPDATE": "inferstack-update"}
 _MOST_BYTES = 51_200
 """Of a template in a request."""
 _CAPABILITIES = ["CAPABILITY_NAMED_IAM"]
@@ -81,7 +81,7 @@ class Stacks:
         with explained(f"the change set of {stack} cannot be made", rights=_RIGHTS):
             arn = self._client.create_change_set(
                 StackName=stack,
-                ChangeSetName=_NAMES[kind],
+                ChangeSetName=f"inferstack-{kind.lower()}-{uuid4()}",
                 ChangeSetType=kind,
                 Capabilities=_CAPABILITIES,
                 TemplateBody=body,

@@ -149,12 +149,18 @@ def _take_over(options: argparse.Namespace) -> int:
 def _agreed(stacks: Stacks, change_set: ChangeSet, options: argparse.Namespace) -> bool:
     """Shows a change set, asks, and deploys it; without a yes, discards it."""
     _show(change_set)
-    if options.yes or _says_yes(f"{change_set.kind.lower()} this into the stack {change_set.stack}?"):
+    stack, agreed = change_set.stack, options.yes
+    try:
+        agreed = agreed or _says_yes(f"{change_set.kind.lower()} this into the stack {stack}?")
+    finally:
+        if not agreed:
+            stacks.discard(change_set)
+    if agreed:
         stacks.execute(change_set)
-        return True
-    stacks.discard(change_set)
-    tell("nothing is deployed; answer yes, or add --yes")
-    return False
+    else:
+        left = f"the stack {stack} stays, without any resource; " if change_set.kind == "IMPORT" else ""
+        tell(f"nothing is deployed; {left}answer yes, or add --yes")
+    return bool(agreed)
 
 
 def _show(change_set: ChangeSet) -> None:
