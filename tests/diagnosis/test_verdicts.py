@@ -119,6 +119,26 @@ ORDER = {
         "    dispatch[key[0]](self)\nKeyError: 0\n",
         "pickle-version",
     ),
+    "an exception from where a tokenizer is read": (
+        'Traceback (most recent call last):\n  File "/opt/conda/lib/sentencepiece/__init__.py", line 310, in LoadFromFile\n'
+        "    return Load(self, arg)\nTypeError: not a string\n",
+        "no-tokenizer",
+    ),
+    "an exception without its traceback": (
+        "ValueError: the model takes 4 features, not 3\n",
+        "exception-alone",
+    ),
+    "an exception that the answer's code wraps": (
+        "W-model-2-stdout com.amazonaws.ml.mms.wlm.WorkerLifeCycle - mms.service.PredictionException: model_fn() "
+        "takes 1 positional argument but 2 were given : 400\n",
+        "exception",
+    ),
+    "the last exception of Java's": (
+        "java.util.concurrent.CompletionException: ai.djl.ModelException: no engine\n"
+        "\tat java.base/java.util.concurrent.CompletableFuture.run(CompletableFuture.java:1)\n"
+        "Caused by: java.io.FileNotFoundException: model.pt not found in: /opt/ml/model\n",
+        "file-not-found",
+    ),
     "what vLLM's settings lack is below the exception": (
         'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
         "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
@@ -239,12 +259,13 @@ def test_a_log_of_a_hundred_thousand_lines_takes_no_search_for_each():
     assert told(lines + OOM.encode()).line_number == 100_001
 
 
-def test_what_a_container_answers_is_quoted_from_its_json():
-    error = 'Received client error (400) from primary with message "{\n  "code": 400,\n  "message": "Bad shape"\n}\n".'
+@pytest.mark.parametrize("brace", ["{", "\n{"])
+def test_what_a_container_answers_is_quoted_from_its_json(brace):
+    error = f'Received client error (400) from primary with message "{brace}\n  "code": 400,\n  "message": "Bad shape"\n}}\n".'
     found = told(f"one\n{error}\ntwo\n")
     assert (found.verdict, found.message) == ("symptom", "the container answered 400: Bad shape")
     assert found.line_number == 2
-    assert told(f"{error}\n{OOM}").line_number == 6
+    assert told(f"{error}\n{OOM}").line_number == 6 + brace.count("\n")
 
 
 # ---------------------------------------------------------------- with the spec

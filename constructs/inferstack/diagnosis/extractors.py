@@ -17,6 +17,8 @@ _EXCEPTION = re.compile(
 )
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARKS = re.compile(r"^[\s^~│|]*$")
+# Whose exceptions mean the same, whatever they say, by a part of the last frame's path.
+_READERS = {"pickle.py,": "pickle-version", "/sentencepiece/": "no-tokenizer"}
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 # What reading a pickle raises about the file as such, and not about what is in it.
 _OF_FILES = re.compile(
@@ -62,9 +64,15 @@ class Traceback:
             return None
         self._is_in = False
         at = f" at {self._frame}" if self._frame else ""
-        is_of_file = _OF_FILES.search(found["name"]) is not None
-        code = "pickle-version" if "pickle.py," in at and not is_of_file else "exception"
+        code = next((code for part, code in _READERS.items() if part in at), "exception")
+        if _OF_FILES.search(found["name"]) is not None:
+            code = "exception"
         return known().extracted[code], {"raised": found["name"] + at}
+
+    def bare(self, text: str) -> Finding | None:
+        """The finding for an exception without a traceback: its program may have gone on."""
+        found = None if self._is_in else _EXCEPTION.match(text)
+        return (known().extracted["exception-alone"], found.groupdict()) if found and found["said"] else None
 
 
 # ---------------------------------------------------------------- Triton's table

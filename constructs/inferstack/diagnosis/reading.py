@@ -39,7 +39,7 @@ _CALM_START = re.compile(r"^(?:[IW]\d{4} \d\d:|[\s:-]*(?:[\w.-]+ - )?(?:INFO|DEB
 _PASSED_ON = re.compile(r"\bW-[\w.-]+|\bMODEL_LOG\b|PyProcess|WorkerLifeCycle|<std(?:out|err)>")
 # A line of a CSV file, as CloudWatch exports it: time, message, stream.
 _EXPORTED = re.compile(r'^\d{13},(?P<quote>"?)(?P<text>.*?)(?P=quote)(?:,\S+/i-[0-9a-f]{8,})?$')
-_BODY = 'with message "{'
+_BODY = re.compile(r'with message "\{?\s*$')
 _MOST_OF_BODY = 20
 # A row of Triton's table of models begins like a prefix.
 _ROW = re.compile(r"\|(?:[^|]*\|){3}\s*$")
@@ -153,7 +153,7 @@ def _of_text(stream: io.TextIOWrapper) -> Iterator[Line]:
         text = read.rstrip("\n")
         while not read.endswith("\n") and (read := stream.readline(1 << 16)):
             pass  # The rest of a line that is too long.
-        body = _rest_of_body(stream) if text.rstrip().endswith(_BODY) else []
+        body = _rest_of_body(stream) if _BODY.search(text) else []
         whole = " ".join([text, *body])[:LONGEST_LINE]
         yield from _cleaned(whole, Line("", number))
         number += len(body)

@@ -153,10 +153,9 @@ class _CauseSearch:
                 return raised
         if (found := next(self._matching(line), None)) is not None:
             return found
-        framed = aws_reason(line.text)
-        return (
-            raised or refused or refused_argument(line.text) or (refused_by_aws(*framed) if framed else None)
-        )
+        if (framed := aws_reason(line.text)) is not None:
+            return raised or refused_by_aws(*framed)
+        return raised or refused or refused_argument(line.text) or self._traceback.bare(line.text)
 
     @staticmethod
     def _matching(line: Line) -> Iterator[Finding]:
