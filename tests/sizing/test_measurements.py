@@ -266,6 +266,17 @@ WRONG = {
     "[]": (
         "this JSON does not come from a known load test; it must have one of the keys `InferenceRecommendations`",
     ),
+    # What AIPerf writes next to its summaries: `make test-aiperf` has it write them.
+    '{"aiperf_version": "0.13.0", "metadata": {"aggregation_type": "confidence"}, "metrics": {}}': (
+        "1:1: IS071: this JSON sums up several runs of AIPerf; name `profile_export_aiperf.json` of each run",
+    ),
+    '{"metadata": {"aggregation_type": "sweep"}, "per_combination_metrics": []}': ("sums up several runs of",),
+    '{"metadata": "aggregation_type"}': ("this JSON does not come from a known load test",),
+    "Metric,avg,min,max,sum,p1\nRequest Latency (ms),211.87,206.34,217.70,1059.33,206.35\n\nMetric,Value\n": (
+        "1:1: IS071: these columns of AIPerf's do not say what was measured; name `profile_export_aiperf.json`",
+    ),
+    "metric,mean,std\n\nrequest_throughput_avg,11.37,0.00\n": ("1:1: IS071: these columns of AIPerf's",),
+    "concurrency,request_throughput_mean\n1,4.56\n": ("1:1: IS071: these columns of AIPerf's",),
     '{"Recommendations": [{}]}': ("does not have the form of its API: `DeploymentConfiguration` is missing",),
     '{"InferenceRecommendations": null}': (
         "`InferenceRecommendations` does not have the form of its API; write",
