@@ -7,7 +7,7 @@ RUNTIME := $(VENV)/.runtime
 READY := $(VENV)/.ready
 NPM := node_modules/.ready
 
-.PHONY: synth test dev test-deploy test-editor test-browser test-torch test-measure test-release test-site test-account test-account-clean generated changes check unit site lock clean
+.PHONY: synth test dev test-deploy test-editor test-browser test-torch test-aiperf test-measure test-release test-site test-account test-account-clean generated changes check unit site lock clean
 .DELETE_ON_ERROR:
 # Of some containers. Everything that hundreds of processes import would be compiled anew by each of them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -64,6 +64,16 @@ test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
 		--extra-index-url $(TORCH_INDEX) $(TORCH) filelock fsspec jinja2 markupsafe mpmath networkx sympy typing-extensions
 	@$(BIN)/python -m pytest tests/rehearsal/test_torchscript.py
 
+# In an environment of its own, with a lock of its own: none of its 140 packages may move ours.
+AIPERF := build/aiperf
+test-aiperf: $(READY) $(AIPERF)/.ready ## what a real AIPerf measures of a server on this machine, as `size` reads it
+	@$(BIN)/python -m pytest tests/sizing/test_real_aiperf.py
+
+$(AIPERF)/.ready: requirements-aiperf.lock | $(READY)
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(AIPERF)
+	@$(BIN)/uv pip sync --quiet --python $(AIPERF)/bin/python $<
+	@touch $@
+
 test-measure: $(READY) ## models under load on a real Triton: speeds, as ratios
 	@$(BIN)/python -m pytest tests/measure/test_on_triton.py
 
@@ -84,11 +94,12 @@ changes: $(READY) ## what an upgrade from the last release changes although no s
 test-release: $(READY) ## a release of HEAD: built twice, checked, installed in empty environments and used there
 	@$(BIN)/python -m tools.try_release $(TRY)
 
-COMPILE := pip compile --quiet --universal --python-version 3.11 --extra node --no-annotate --no-header
-lock: $(READY) ## the newest versions that pyproject.toml allows, and those of them that the app needs
-	@$(BIN)/uv $(COMPILE) --upgrade --group dev --group docs --output-file requirements-dev.lock pyproject.toml
-	@$(BIN)/uv $(COMPILE) --upgrade --group build --constraint requirements-dev.lock \
+COMPILE := pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header --upgrade
+lock: $(READY) ## the newest versions that pyproject.toml allows, those of them that the app needs, and AIPerf's
+	@$(BIN)/uv $(COMPILE) --extra node --group dev --group docs --output-file requirements-dev.lock pyproject.toml
+	@$(BIN)/uv $(COMPILE) --extra node --group build --constraint requirements-dev.lock \
 		--output-file requirements.lock pyproject.toml
+	@$(BIN)/uv $(COMPILE) --group aiperf --output-file requirements-aiperf.lock
 
 $(NPM): $(READY) package-lock.json
 	@$(BIN)/python -m tools.npm ci --no-audit --no-fund --loglevel=error

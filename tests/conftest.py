@@ -23,7 +23,7 @@ _ASKED_FOR = [
     Path(__file__).parent / name
     for name in (
         *("browser", "deploy", "editor", "site"),
-        *("measure/test_on_triton.py", "rehearsal/test_torchscript.py"),
+        *("measure/test_on_triton.py", "rehearsal/test_torchscript.py", "sizing/test_real_aiperf.py"),
     )
 ]
 
@@ -46,8 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What needs a browser, programs of npm or torch, or compares speeds, must be asked for: by `make test-browser`,
-    `test-deploy`, `test-editor`, `test-site`, `test-torch` or `test-measure`, or by its path.
+    """What needs a browser, programs of npm, torch or AIPerf, or compares speeds, must be asked for: by
+    `make test-browser`, `test-deploy`, `test-editor`, `test-site`, `test-torch`, `test-aiperf` or `test-measure`,
+    or by its path.
     """
     named = [Path(arg.split("::")[0]).resolve() for arg in config.args]
     wanted = any(collection_path in (path, *path.parents) for path in named)

@@ -91,7 +91,19 @@ def test_the_unit_of_a_metric_is_read(tmp_path, change):
     assert read_measurements(file, instance_type="ml.g6.xlarge")[0].latencies == latencies
 
 
+def test_answers_in_one_piece_have_no_time_between_tokens(tmp_path):
+    # As of AIPerf 0.13.0, where a proxy sends each answer at once, or some of them.
+    in_one_piece = {"inter_token_latency": {"unit": "ms", "avg": 0.0, "p50": 0.0, "p99": 0.0}}
+    file = written(tmp_path, with_changes("aiperf_0.13.0", **in_one_piece))
+    (found,) = read_measurements(file, instance_type="ml.g6.xlarge")
+    assert (found.inter_token_latency, [*found.faults]) == ({}, [])
+    in_one_piece["inter_token_latency"]["p99"] = 12.5
+    file = written(tmp_path, with_changes("aiperf_0.13.0", **in_one_piece))
+    assert read_measurements(file, instance_type="ml.g6.xlarge")[0].inter_token_latency == {99: 12.5}
+
+
 UNUSABLE = {
+    "`0.0` is not a usable number above 0": {"time_to_first_token": {"unit": "ms", "p50": 0.0}},
     "`request_latency` is in `tokens`, not in `ms` or the like": {
         "request_latency": {"unit": "tokens", "p95": 1}
     },
@@ -266,6 +278,19 @@ WRONG = {
     "[]": (
         "this JSON does not come from a known load test; it must have one of the keys `InferenceRecommendations`",
     ),
+    # What AIPerf writes next to its summaries: `make test-aiperf` has it write them.
+    '{"aiperf_version": "0.13.0", "metadata": {"aggregation_type": "confidence"}, "metrics": {}}': (
+        "1:1: IS071: this JSON sums up several runs of AIPerf; name `profile_export_aiperf.json` of each run",
+    ),
+    '{"metadata": {"aggregation_type": "sweep"}, "per_combination_metrics": []}': (
+        "sums up several runs of",
+    ),
+    '{"metadata": "aggregation_type"}': ("this JSON does not come from a known load test",),
+    "Metric,avg,min,max,sum,p1\nRequest Latency (ms),211.87,206.34,217.70,1059.33,206.35\n\nMetric,Value\n": (
+        "1:1: IS071: these columns of AIPerf's do not say what was measured; name `profile_export_aiperf.json`",
+    ),
+    "metric,mean,std\n\nrequest_throughput_avg,11.37,0.00\n": ("1:1: IS071: these columns of AIPerf's",),
+    "concurrency,request_throughput_mean\n1,4.56\n": ("1:1: IS071: these columns of AIPerf's",),
     '{"Recommendations": [{}]}': ("does not have the form of its API: `DeploymentConfiguration` is missing",),
     '{"InferenceRecommendations": null}': (
         "`InferenceRecommendations` does not have the form of its API; write",

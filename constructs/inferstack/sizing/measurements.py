@@ -104,6 +104,9 @@ _FAILED, _SENT = "failed", "total_requests"
 _FAILURES = re.compile("fail|error", re.IGNORECASE)
 _SECONDS_A_MINUTE = 60
 
+# Of its exports for spreadsheets: of a run, of several with the same settings, and of a sweep.
+_AIPERFS = {"Metric", "metric", "request_throughput_mean"}
+
 _LATENCY = re.compile(r"(?:(latency|ttft|itl)_)?p([0-9]{1,2}(?:\.[0-9]+)?)(_ms)?")
 _FAMILIES = {"": "latencies", "ttft_": "time_to_first_token", "itl_": "inter_token_latency"}
 """By the beginning of a column's name: the field that its percentiles are in."""
@@ -141,6 +144,8 @@ def _of_csv(text: str, reader: _Reader) -> Iterator[Measurement]:
 def _check_names(names: list[str], reader: _Reader) -> None:
     if len(names) == 1 and names[0] not in COLUMNS:
         raise reader.stop(f"the first line is {shown(names[0])}, not the names of columns", _HEADER)
+    if {*names} & _AIPERFS and not {*names} & {*_REQUIRED}:
+        raise reader.stop("these columns of AIPerf's do not say what was measured", _SUMMARY)
     meanings = [_meaning(name, names) for name in names]
     for name, meaning in zip(names, meanings, strict=True):
         if meaning is None and _LATENCY.fullmatch(name):
@@ -258,6 +263,7 @@ def _plain(number: Decimal | int | None) -> str:
 
 _WHOLE_ANSWER = "write the job's whole answer into the file, as the AWS CLI prints it"
 _AS_CSV = "write what another load test measured into a CSV file"
+_SUMMARY = "name `profile_export_aiperf.json` of each run"
 
 
 def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
@@ -266,7 +272,10 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
     except (ValueError, RecursionError) as error:
         raise reader.stop(f"the file is not JSON: {error}") from None
     key = next((it for it in KEYS if isinstance(data, dict) and it in data), None)
-    if key is None:
+    about = data.get("metadata") if isinstance(data, dict) else None
+    if isinstance(about, dict) and "aggregation_type" in about:
+        reader.fault(1, "this JSON sums up several runs of AIPerf", _SUMMARY)
+    elif key is None:
         message, fix = (
             "this JSON does not come from a known load test",
             f"it must have one of the keys {listed(KEYS)}",

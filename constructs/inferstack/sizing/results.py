@@ -204,7 +204,7 @@ def _aiperf(export: Answer, tested: Tested) -> Iterator[Measurement]:
         / tested.instances,
         latencies=_at_percentiles(export, "request_latency"),
         time_to_first_token=_at_percentiles(export, "time_to_first_token"),
-        inter_token_latency=_at_percentiles(export, "inter_token_latency"),
+        inter_token_latency=_at_percentiles(export, "inter_token_latency", pieces=True),
         tokens_per_second=None
         if tokens is None
         else positive(tokens["avg"])
@@ -248,11 +248,18 @@ def _concurrency(config: Answer) -> int | None:
     return measured.get("concurrency", 1) if measured.get("type") == "concurrency" else None
 
 
-def _at_percentiles(export: Answer, name: str) -> Percentiles:
+def _at_percentiles(export: Answer, name: str, *, pieces: bool = False) -> Percentiles:
+    """Reads a metric in milliseconds. Of the time between ``pieces`` of answers, it leaves out the zeros that
+    AIPerf has for answers in one piece.
+    """
     metric = export.get(name, {})
     factor = _in(_MILLISECONDS, metric["unit"], name) if metric else Decimal(1)
     at = ((_PERCENTILE.fullmatch(stat), value) for stat, value in metric.items())
-    return {Decimal(stat[1]): positive(value) * factor for stat, value in at if stat is not None}
+    return {
+        Decimal(stat[1]): positive(value) * factor
+        for stat, value in at
+        if stat is not None and not (pieces and value == 0)
+    }
 
 
 # ---------------------------------------------------------------- any of them
