@@ -46,6 +46,12 @@ OBJECTIVE = {"requests_per_minute": 1000, "latency": LATENCY, "measurements": "l
 
 
 TALK = {"concurrency": 64, "time_to_first_token": FIRST, "measurements": "chat.csv"}
+PRICED = {
+    "currency": "USD",
+    "read": "2026-11-23",
+    "source": "a list",
+    "hosting": {"ml.m5.xlarge": "0.23"},
+}
 EACH = {"measurements": "copies.csv"}
 PLANNED = {"requests_per_minute": 1000, "safety_factor": 0.7}
 QUIET = {"requests_per_minute": 1000, "lowest_requests_per_minute": 600}
@@ -260,13 +266,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
-    region = {
-        "currency": "USD",
-        "read": "2026-11-23",
-        "source": "a list",
-        "hosting": {"ml.m5.xlarge": "0.23"},
-    }
-    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": region}}))
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": PRICED}}))
     wrong, right, said = PAIRS[name]
     (found,) = problems(**wrong)
     assert (found.code, found.severity, found.line) == (name[:5], "warning", 1)
@@ -295,6 +295,26 @@ def test_a_missed_limit_is_shown_where_it_is_written() -> None:
     assert [it.path for it in problems(objective)] == [("objective", "time_to_first_token")]
     (found,) = problems({**objective, "latency": LATENCY})
     assert found.path == ("objective",)
+    slow = {"latency": {**LATENCY, "value_in_milliseconds": 9}}
+    assert [it.path for it in problems({**EACH, **slow}, **copies(2))] == [("objective", "latency")] * 2
+    (found,) = problems(EACH, **copies(2, **slow))
+    assert found.path == ("inference_components", "bert", "objective", "latency")
+
+
+def test_copies_that_follow_requests_at_once_cost_what_runs_on_average(folder: Path) -> None:
+    (folder / "specs/both.csv").write_text("time,bert,fine\n00:00,300,1\n08:00,3000,1\n16:00,1200,1\n")
+    (folder / "specs/copies.csv").write_text(COPIES.replace("p95_ms", "users").replace(",400\n", ",20\n"))
+    spec = components(**scaled(20, 20, AT_ONCE))
+    del spec["inference_components"]["fine"]["objective"]
+    spec["variant"]["managed_instance_scaling"] = {
+        "status": "ENABLED",
+        "min_instance_count": 1,
+        "max_instance_count": 9,
+    }
+    objective = {**EACH, "traffic": "both.csv", "budget_per_hour": 0.01}
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": PRICED}}))
+    (found,) = problems(objective, **spec)
+    assert "1.34 of ml.m5.xlarge, the average over the traffic, cost 0.31 USD an hour" in str(found)
 
 
 def test_a_load_test_that_lacks_what_the_objective_counts_in_says_nothing(folder: Path) -> None:
