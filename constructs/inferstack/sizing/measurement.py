@@ -38,6 +38,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """Why the run says nothing about the instance, by the load test's own words."""
     doubts: tuple[str, ...] = ()
     """What it does not prove, although it counts."""
+    leaves_instances_open: bool = False
+    """Whether its file does not say on how many instances of which type it ran."""
     component: str | None = None
     """The inference component of which one copy was measured; None if the file does not say it."""
 

@@ -190,6 +190,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             ended_badly=tuple(_bad_ends(numbers)),
             doubts=tuple(_doubts(row, numbers)),
             component=row.get(_COMPONENT),
+            leaves_instances_open=False,
             **{field: _of_field(field, numbers) for field in _FAMILIES.values()},
         )
 

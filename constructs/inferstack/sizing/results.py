@@ -211,6 +211,7 @@ def _aiperf(export: Answer, tested: Tested) -> Iterator[Measurement]:
         * _in(_TOKENS_PER_SECOND, tokens["unit"], "output_token_throughput")
         / tested.instances,
         users=_of_one(_concurrency(config), tested.instances),
+        leaves_instances_open=True,
         ended_badly=(*_cut_short(export), *too_many_failed(failed, answered + failed)),
     )
 
