@@ -288,7 +288,10 @@ def usable_part(answer: Answer) -> tuple[Answer, tuple[str, ...]]:
                 plain = json.loads(json.dumps(found, default=str), parse_float=Decimal)
                 list(read(answer, plain, number))
             except ROW_ERRORS as error:
-                wrong.append(f"recommendation-{number} cannot be used: {wrong_form(key, error)}")
+                on = found.get("EndpointConfiguration") or found.get("DeploymentConfiguration") or {}
+                why = str(error) if isinstance(error, ValueError) else wrong_form(key, error)
+                name = f"{on.get('InstanceType', 'serverless')}, recommendation-{number}"
+                wrong.append(f"{name} cannot be used: {why}")
                 usable[key] = [_NOTHING if it is found else it for it in usable[key]]
     return usable, tuple(wrong)
 
