@@ -150,7 +150,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS562 a target over the knee": (
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(351)},
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(350)},
-        "351 is above the 350 to plan for, since `best` answered 500 on one; lower it to 350",
+        "351 is above the 350 to plan for, since `best` answered 500 on one, times the `safety_factor` 0.7; lower it to 350",
     ),
     "IS551 too few instances at a target in requests at once": (
         {"objective": TALK, **at_once(21)},
@@ -170,7 +170,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS562 a target over the users of the load test": (
         {"objective": {**TALK, "safety_factor": 0.75}, **at_once(25)},
         {"objective": {**TALK, "safety_factor": 0.75}, **at_once(24)},
-        "25 is above the 24 to plan for, since `many` answered 32 on one; lower it to 24",
+        "25 is above the 24 to plan for, since `many` answered 32 on one, times the `safety_factor` 0.75; lower it to 24",
     ),
     "IS563 no first token that is fast enough": (
         {
@@ -234,7 +234,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS562 a target over the knee of a copy": (
         {"objective": EACH, **components(**scaled(3, 351), objective=PLANNED)},
         {"objective": EACH, **components(**scaled(3, 350), objective=PLANNED)},
-        "351 is above the 350 to plan for, since `best` answered 500 on one; lower it to 350",
+        "351 is above the 350 to plan for, since `best` answered 500 on one, times the `safety_factor` 0.7; lower it to 350",
     ),
     "IS562 a target over the users of a copy": (
         {"objective": EACH, **components(**scaled(3, 33, AT_ONCE), objective=TALK)},

@@ -206,6 +206,12 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
             return counted(count, "instance")
         return f"{count} {'copy' if count == 1 else 'copies'} of `{self.component}`"
 
+    def basis(self, size: "Size", need: "CountedIn") -> str:
+        """What a number that is planned for follows from."""
+        factor = self.demand.safety_factor
+        times = "" if factor == 1 else f", times the `safety_factor` {factor:f}"
+        return f"since `{size.title}` answered {need.each.normalize():f} on one{times}"
+
     def planned(self, need: "CountedIn") -> Decimal:
         """How much of a need an instance or copy is planned for."""
         return self.demand.safety_factor * need.each
@@ -231,7 +237,7 @@ def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
             path = compared.start_path
             fix = f"start with {best.count}, or let `autoscaling` add them"
         answered = f"{compared.counted(compared.most)} can answer {can:.0f} of {need.most:f} {need.unit}"
-        yield Problem(path, f"{answered}, {_by(best, need)}", fix)
+        yield Problem(path, f"{answered}, {compared.basis(best, need)}", fix)
 
 
 @MEASURED.warning("IS562", _SCALING)
@@ -245,7 +251,7 @@ def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
         planned = compared.planned(need)
         for path, target in compared.targets(need):
             if best is not None and target > planned:
-                message = f"{target:f} is above the {planned.normalize():f} to plan for, {_by(best, need)}"
+                message = f"{target:f} is above the {planned.normalize():f} to plan for, {compared.basis(best, need)}"
                 yield Problem(path, message, f"lower it to {math.floor(planned)}")
 
 
@@ -298,7 +304,7 @@ def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Prob
         if lowest is not None and can < lowest:
             answered = f"{compared.counted(compared.start)} can answer {can:.0f} of {lowest:f} {need.unit}"
             fix = f"start with at least {best.min_capacity}"
-            yield Problem(compared.start_path, f"{answered}, {_by(best, need)}", fix)
+            yield Problem(compared.start_path, f"{answered}, {compared.basis(best, need)}", fix)
 
 
 class Priced(msgspec.Struct, frozen=True):
@@ -325,7 +331,3 @@ def region_has_the_instance_type(priced: Priced) -> Iterator[Problem]:
             update = f"if the list is old, run `inferstack prices update --region {priced.region}`"
             fix = f"choose another region, or another type: {likest(name, there)}; {update}"
             yield Problem(path, message, fix)
-
-
-def _by(size: "Size", need: "CountedIn") -> str:
-    return f"since `{size.title}` answered {need.each.normalize():f} on one"
