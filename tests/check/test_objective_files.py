@@ -23,6 +23,12 @@ many,ml.m5.xlarge,300,32,1500,300
 flood,ml.m5.xlarge,310,64,1600,900
 unknown,ml.m5.xlarge,9000,,,50
 """
+COPIES = """\
+configuration,instance_type,component,requests_per_minute,p95_ms
+best,ml.m5.xlarge,bert,500,400
+base,ml.m5.xlarge,bert,400,300
+best,ml.m5.xlarge,fine,500,200
+"""
 TRAFFIC = "time,model\n00:00,300\n08:00,3000\n16:00,1200\n"
 SPEC: dict[str, Any] = {
     "kind": "single-model",
@@ -40,6 +46,17 @@ OBJECTIVE = {"requests_per_minute": 1000, "latency": LATENCY, "measurements": "l
 
 
 TALK = {"concurrency": 64, "time_to_first_token": FIRST, "measurements": "chat.csv"}
+PRICED = {
+    "currency": "USD",
+    "read": "2026-11-23",
+    "source": "a list",
+    "hosting": {"ml.m5.xlarge": "0.23"},
+}
+EACH = {"measurements": "copies.csv"}
+PLANNED = {"requests_per_minute": 1000, "safety_factor": 0.7}
+QUIET = {"requests_per_minute": 1000, "lowest_requests_per_minute": 600}
+AT_ONCE = "ConcurrentRequestsPerCopyHighResolution"
+BY_THE_DAY_AT_ONCE = {"traffic": "traffic.csv", "measurements": "many.csv", "budget_per_hour": 1.39}
 BY_THE_DAY = {"traffic": "traffic.csv", "measurements": "load.csv", "budget_per_hour": 0.77}
 
 
@@ -51,6 +68,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (project / "specs/load.csv").write_text(MEASURED)
     (project / "specs/chat.csv").write_text(CHAT)
     (project / "specs/traffic.csv").write_text(TRAFFIC)
+    (project / "specs/copies.csv").write_text(COPIES)
+    (project / "specs/many.csv").write_text("".join(CHAT.splitlines(True)[:3:2]))
     return project
 
 
@@ -60,12 +79,12 @@ def scaling(target: float | None, most: int = 4) -> dict[str, Any]:
     return {"autoscaling": {"min_capacity": 1, "max_capacity": most, "policies": [policy]}}
 
 
-def at_once(target: float) -> dict[str, Any]:
+def at_once(target: float, most: int = 3) -> dict[str, Any]:
     policy = {
         "metric": "SageMakerVariantConcurrentRequestsPerModelHighResolution",
         "target_value": target,
     }
-    return {"autoscaling": {"min_capacity": 1, "max_capacity": 3, "policies": [policy]}}
+    return {"autoscaling": {"min_capacity": 1, "max_capacity": most, "policies": [policy]}}
 
 
 def of_size(instances: int) -> dict[str, Any]:
@@ -78,11 +97,41 @@ def start(instances: int) -> dict[str, Any]:
 
 def problems(objective: dict[str, Any] = OBJECTIVE, /, **keys: Any) -> tuple[Problem, ...]:
     path = Path("specs/bert.yaml")
-    path.write_text(json.dumps({**SPEC, "objective": objective, **keys}))
+    spec = {**SPEC, "objective": objective, **keys}
+    path.write_text(json.dumps({key: it for key, it in spec.items() if it is not None}))
     try:
         return load_spec(path).warnings
     except SpecError as error:
         return error.problems
+
+
+def components(**of_bert: Any) -> dict[str, Any]:
+    """Two components, of which only `bert` can be wrong."""
+    needs = {"min_memory_required_in_mb": 1024, "number_of_cpu_cores_required": 1}
+    container = {"image": SPEC["model"]["image"], "artifact_url": "s3://models/bert.tar.gz"}
+    base = {"specification": {"container": container, "compute_resource_requirements": needs}}
+    return {
+        "kind": "inference-components",
+        "model": None,
+        "variant": {**SPEC["variant"], "initial_instance_count": 3},
+        "inference_components": {
+            "bert": {**base, **of_bert},
+            "fine": {**base, "objective": {"requests_per_minute": 1}},
+        },
+    }
+
+
+def copies(count: int, **objective: Any) -> dict[str, Any]:
+    """So many copies of `bert`, for this objective of its own."""
+    own = {"requests_per_minute": 1000, **objective}
+    return components(runtime_config={"copy_count": count}, objective=own)
+
+
+def scaled(most: int, target: float, metric: str = "InvocationsPerCopy", start: int = 1) -> dict[str, Any]:
+    """From one copy of `bert` to so many."""
+    policy = {"metric": f"SageMakerInferenceComponent{metric}", "target_value": target}
+    scaling = {"min_capacity": 1, "max_capacity": most, "policies": [policy]}
+    return {"runtime_config": {"copy_count": start}, "autoscaling": scaling}
 
 
 # Everything but the measurements' rule is right in the first spec of a pair, and all in the second.
@@ -101,7 +150,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS562 a target over the knee": (
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(351)},
         {"objective": {**OBJECTIVE, "safety_factor": 0.7}, **scaling(350)},
-        "351 is above the 350 to plan for, since `best` answered 500 on one; lower it to 350",
+        "351 is above the 350 to plan for, since `best` answered 500 on one, times the `safety_factor` 0.7; lower it to 350",
     ),
     "IS551 too few instances at a target in requests at once": (
         {"objective": TALK, **at_once(21)},
@@ -121,7 +170,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS562 a target over the users of the load test": (
         {"objective": {**TALK, "safety_factor": 0.75}, **at_once(25)},
         {"objective": {**TALK, "safety_factor": 0.75}, **at_once(24)},
-        "25 is above the 24 to plan for, since `many` answered 32 on one; lower it to 24",
+        "25 is above the 24 to plan for, since `many` answered 32 on one, times the `safety_factor` 0.75; lower it to 24",
     ),
     "IS563 no first token that is fast enough": (
         {
@@ -167,6 +216,46 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"objective": {**BY_THE_DAY, "budget_per_hour": 1.38}, **scaling(None, 6)},
         "6 instances of ml.m5.xlarge cost 1.38 USD an hour",
     ),
+    "IS564 over the budget on average, by requests at once": (
+        {"objective": BY_THE_DAY_AT_ONCE, **at_once(30, 11)},
+        {"objective": {**BY_THE_DAY_AT_ONCE, "budget_per_hour": 1.4}, **at_once(30, 11)},
+        "6.05 of ml.m5.xlarge, the average over the traffic, cost 1.40 USD an hour",
+    ),
+    "IS561 too few copies": (
+        {"objective": EACH, **copies(1)},
+        {"objective": EACH, **copies(2)},
+        "1 copy of `bert` can answer 500 of 1000 requests a minute, since `best` answered 500 on one; start with 2",
+    ),
+    "IS561 too few copies at most": (
+        {"objective": EACH, **components(**scaled(3, 400), objective={"requests_per_minute": 1501})},
+        {"objective": EACH, **components(**scaled(3, 400), objective={"requests_per_minute": 1500})},
+        "3 copies of `bert` can answer 1500 of 1501 requests a minute, since `best` answered 500 on one; raise it to 4",
+    ),
+    "IS562 a target over the knee of a copy": (
+        {"objective": EACH, **components(**scaled(3, 351), objective=PLANNED)},
+        {"objective": EACH, **components(**scaled(3, 350), objective=PLANNED)},
+        "351 is above the 350 to plan for, since `best` answered 500 on one, times the `safety_factor` 0.7; lower it to 350",
+    ),
+    "IS562 a target over the users of a copy": (
+        {"objective": EACH, **components(**scaled(3, 33, AT_ONCE), objective=TALK)},
+        {"objective": EACH, **components(**scaled(3, 32, AT_ONCE), objective=TALK)},
+        "33 is above the 32 to plan for, since `many` answered 32 on one; lower it to 32",
+    ),
+    "IS563 no copy is fast enough": (
+        {"objective": EACH, **copies(3, latency={**LATENCY, "value_in_milliseconds": 299})},
+        {"objective": EACH, **copies(3, latency={**LATENCY, "value_in_milliseconds": 300})},
+        "no configuration of `bert` on ml.m5.xlarge met the limit, not even `base`: 300 ms is over the limit of 299",
+    ),
+    "IS564 over the budget, which is all that is said of the whole": (
+        {"objective": {**EACH, "budget_per_hour": 0.68}, **copies(2)},
+        {"objective": {**EACH, "budget_per_hour": 0.69}, **copies(2)},
+        "3 instances of ml.m5.xlarge cost 0.69 USD an hour, which is over the budget of 0.68",
+    ),
+    "IS567 a start below the quietest minute of a component": (
+        {"objective": EACH, **components(**scaled(3, 400, start=1), objective=QUIET)},
+        {"objective": EACH, **components(**scaled(3, 400, start=2), objective=QUIET)},
+        "1 copy of `bert` can answer 500 of 600 requests a minute, since `best` answered 500 on one; start with at le",
+    ),
     "IS567 a start below the quietest minute": (
         {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(1)},
         {"objective": {**OBJECTIVE, "lowest_requests_per_minute": 1000}, **start(2)},
@@ -177,13 +266,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
-    region = {
-        "currency": "USD",
-        "read": "2026-11-23",
-        "source": "a list",
-        "hosting": {"ml.m5.xlarge": "0.23"},
-    }
-    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": region}}))
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": PRICED}}))
     wrong, right, said = PAIRS[name]
     (found,) = problems(**wrong)
     assert (found.code, found.severity, found.line) == (name[:5], "warning", 1)
@@ -192,11 +275,46 @@ def test_a_wrong_spec_and_its_right_neighbor(name: str, folder: Path) -> None:
     assert problems(**wrong, ignore=[{"code": name[:5], "reason": "it is known"}]) == ()
 
 
+def test_a_component_has_the_requests_of_its_adapters(folder: Path) -> None:
+    (folder / "specs/day.csv").write_text("time,bert,lora,fine\n00:00,900,100,1\n12:00,2000,1000,1\n")
+    adapter = {
+        "base_inference_component_name": "bert",
+        "container": {"artifact_url": "s3://models/lora.tar.gz"},
+    }
+    for most, found in ((5, ["IS561"]), (6, [])):
+        spec = components(**scaled(most, 400, start=2))
+        spec["inference_components"]["lora"] = {"specification": adapter}
+        del spec["inference_components"]["fine"]["objective"]
+        wrong = problems({**EACH, "traffic": "day.csv"}, **spec)
+        assert [it.code for it in wrong if it.code != "IS442"] == found
+        assert not found or "5 copies of `bert` can answer 2500 of 3000 requests" in str(wrong[0])
+
+
 def test_a_missed_limit_is_shown_where_it_is_written() -> None:
     objective = {**TALK, "time_to_first_token": {**FIRST, "value_in_milliseconds": 9}}
     assert [it.path for it in problems(objective)] == [("objective", "time_to_first_token")]
     (found,) = problems({**objective, "latency": LATENCY})
     assert found.path == ("objective",)
+    slow = {"latency": {**LATENCY, "value_in_milliseconds": 9}}
+    assert [it.path for it in problems({**EACH, **slow}, **copies(2))] == [("objective", "latency")] * 2
+    (found,) = problems(EACH, **copies(2, **slow))
+    assert found.path == ("inference_components", "bert", "objective", "latency")
+
+
+def test_copies_that_follow_requests_at_once_cost_what_runs_on_average(folder: Path) -> None:
+    (folder / "specs/both.csv").write_text("time,bert,fine\n00:00,300,1\n08:00,3000,1\n16:00,1200,1\n")
+    (folder / "specs/copies.csv").write_text(COPIES.replace("p95_ms", "users").replace(",400\n", ",20\n"))
+    spec = components(**scaled(20, 20, AT_ONCE))
+    del spec["inference_components"]["fine"]["objective"]
+    spec["variant"]["managed_instance_scaling"] = {
+        "status": "ENABLED",
+        "min_instance_count": 1,
+        "max_instance_count": 9,
+    }
+    objective = {**EACH, "traffic": "both.csv", "budget_per_hour": 0.01}
+    (folder / "inferstack-prices.json").write_text(json.dumps({"regions": {"us-east-1": PRICED}}))
+    (found,) = problems(objective, **spec)
+    assert "1.34 of ml.m5.xlarge, the average over the traffic, cost 0.31 USD an hour" in str(found)
 
 
 def test_a_load_test_that_lacks_what_the_objective_counts_in_says_nothing(folder: Path) -> None:
@@ -295,26 +413,9 @@ def test_an_instance_that_is_reserved_need_not_be_for_sale(folder: Path) -> None
                 for name in ("A", "B")
             ],
         },
-        {
-            "kind": "inference-components",
-            "model": None,
-            "variant": {**SPEC["variant"], "initial_instance_count": 1},
-            "inference_components": {
-                "bert": {
-                    "runtime_config": {"copy_count": 1},
-                    "specification": {
-                        "container": {
-                            "image": SPEC["model"]["image"],
-                            "artifact_url": "s3://models/bert.tar.gz",
-                        },
-                        "compute_resource_requirements": {
-                            "min_memory_required_in_mb": 1024,
-                            "number_of_cpu_cores_required": 1,
-                        },
-                    },
-                }
-            },
-        },
+        # Which of both was measured is not known, and nothing says how many requests `fine` gets.
+        components(),
+        {**components(), "variant": {"instance_type": "ml.c5.xlarge", "initial_instance_count": 1}},
         {"variant": {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 5}}},
     ],
 )

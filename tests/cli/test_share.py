@@ -427,6 +427,10 @@ WRONG: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         lambda: [str(CHAT), "--traffic", traffic("time,llama2-europe\n0,1\n")],
         "IS073: the traffic of `llama2-america` is missing; add it, with 0 if there are no requests",
     ),
+    "a model of which there is no traffic": (
+        lambda: [str(MULTI_MODEL), "--traffic", traffic("time,llama\n0,1\n"), "--model-memory", "lama=9"],
+        "`--model-memory` names `lama`: the traffic has no such model; did you mean `llama`?",
+    ),
     "wrong file": (
         lambda: [str(CHAT), "--traffic", traffic("time,llama2-europe\n0,-1\n")],
         "other.csv:2:1: IS072: `llama2-europe` is `-1`",
@@ -471,9 +475,19 @@ def test_options_have_bounds(words: tuple[str, str], capsys: Capture) -> None:
     assert f"argument {words[0]}: " in capsys.readouterr().err
 
 
-def test_a_period_that_nothing_reads_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--period 60", "--period is for answers of CloudWatch, and none is read"),
+        ("--traffic traffic.csv --period 60", "--period is for answers of CloudWatch, and none is read"),
+        ("--days 2", "--days repeats the traffic of --traffic; without it, a week is simulated"),
+        ("--seconds 2", "--seconds is for policies on concurrent requests, of which there is none"),
+        ("--model-memory 2048", "--model-memory is for multi-model endpoints"),
+    ],
+)
+def test_options_that_nothing_reads_are_refused(words: str, said: str, capsys: Capture) -> None:
     Path("traffic.csv").write_text("time,a\n00:00,9000\n12:00,100\n")
-    for more in ([], ["--traffic", "traffic.csv"]):
-        with pytest.raises(SystemExit):
-            main(["share", str(CHAT), *more, "--period", "60"])
-        assert "--period is for answers of CloudWatch, and none is read" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["share", str(CHAT), *words.split()])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err

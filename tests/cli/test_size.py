@@ -376,9 +376,41 @@ def test_options_have_bounds(words: tuple[str, str], said: str, capsys: pytest.C
     assert capsys.readouterr().err.endswith(f"argument {words[0]}: {said}\n")
 
 
-def test_a_diff_is_not_json() -> None:
-    with pytest.raises(SystemExit):
-        main([*SIZE, "--write", "--format", "json"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--write --format json", "--write shows a diff, which is not json"),
+        ("--days 3", "--days is for --print-query, or --endpoint without --from-cloudwatch"),
+        (
+            "--days 3 --endpoint e --from-cloudwatch a.json",
+            "--days is for --print-query, or --endpoint without",
+        ),
+        ("--instances 2", "--instances is for a file of --measurements"),
+        (
+            "--instance-type ml.g5.xlarge",
+            "--instance-type is for a file of --measurements or --from-cloudwatch",
+        ),
+        (
+            "--instance-type ml.g5.xlarge --endpoint e",
+            "--instance-type is for a file of --measurements or --fro",
+        ),
+        (
+            "--measurements unpriced.csv --instances 2 --instance-type ml.g5.xlarge",
+            "--instances and --instance-type are for a file that does not say it, as AIPerf's",
+        ),
+        (
+            "--print-query --measurements load.csv --prices p.json --choose trt --write --picture a.svg",
+            "--measurements, --prices, --choose, --write and --picture are for ranking, which --print-query does not",
+        ),
+    ],
+)
+def test_options_that_nothing_reads_are_refused(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["size", "bert.yaml", *words.split()])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- --from-cloudwatch and --print-query

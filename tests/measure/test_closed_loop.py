@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from time import perf_counter
 
 import pytest
 
@@ -16,6 +17,7 @@ class Server:
     def __init__(self, seconds: float = 0.001, error: str | None = None) -> None:
         self.seconds, self.error = seconds, error
         self.waiting = self.most = self.asked = 0
+        self.answered: list[float] = []
 
     async def send(self) -> str | None:
         self.waiting += 1
@@ -23,6 +25,7 @@ class Server:
         self.most = max(self.most, self.waiting)
         await asyncio.sleep(self.seconds)
         self.waiting -= 1
+        self.answered.append(perf_counter())
         return self.error
 
 
@@ -49,6 +52,16 @@ def test_no_more_requests_are_sent_than_allowed() -> None:
     server = Server()
     assert run(server, 4, Pace(window=0.02, longest=2.0, requests=10)).sent == 10
     assert server.asked == 10
+
+
+def test_answers_that_come_in_batches_are_counted_by_whole_batches() -> None:
+    server = Server(0.05)
+    found = run(server, 8, Pace(window=0.03, longest=2.0, answers=8))
+    batches = [server.answered[at] for at in range(7, len(server.answered), 8)]
+    count, rest = divmod(found.answers, 8)
+    assert rest == 0
+    spans = [late - early for early, late in zip(batches, batches[count:], strict=False)]
+    assert min(abs(it - found.seconds) for it in spans) < 0.01
 
 
 def test_a_server_that_answers_nothing_in_time_is_not_steady() -> None:

@@ -77,6 +77,13 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--picture rates.svg", "--write, --tune and --picture need --try"),
         ("--try instance_group --endpoint e", "an endpoint is measured as it is"),
         ("--budget 2", "--budget is for an --endpoint"),
+        ("--requests 9 --prices p.json", "--requests and --prices are for an --endpoint"),
+        ("--endpoint e --log l.txt", "--log is for a server on this machine, not an --endpoint"),
+        ("--endpoint e --python p --allow d", "--python and --allow are for a server on this machine"),
+        (
+            "--endpoint e --body x --content-type y --model m",
+            "--model is for a body that is made from the declared inputs, not --body",
+        ),
         ("--concurrency 0", "'0' is not a whole number above 0"),
         ("--concurrency 1,,4", "'' is not a whole number above 0"),
         ("--concurrency 5000", "5000 users at once are too many: at most 1024"),

@@ -63,6 +63,7 @@ def test_it_ends_as_soon_as_it_is_clear() -> None:
     ("one", "other", "said"),
     [
         (3.0, 2.0, "clearly faster: 1.50 to 1.50 times the rate, by 6 pairs of runs"),
+        (2.1, 2.0, "hardly faster: 1.05 to 1.05 times the rate, by 6 pairs of runs"),
         (2.0, 2.0, "no clear difference: 1.00 to 1.00 times the rate, by 6 pairs of runs"),
         (2.0, 0.0, "clearly faster: only the one meets the limit, in 6 pairs of runs"),
         (0.0, 2.0, "no clear difference: 0.00 to 0.00 times the rate, by 6 pairs of runs"),

@@ -160,6 +160,76 @@ def test_the_columns_of_the_suite_are_understood_and_others_left_out(tmp_path, r
     assert found.tokens_per_second == (None if "no tokens" in str(ROWS_OF_SUITE[row]) else Decimal("240.5"))
 
 
+# Rows of FMBench, as https://github.com/aws-samples/foundation-model-benchmarking-tool has published them.
+FMBENCH = (
+    "experiment_name,payload_file,instance_type,instance_count,concurrency,error_rate,completion_token_throughput,"
+    "latency_mean,latency_p50,latency_p95,transactions_per_minute,price_per_txn,latency_p95_text\n"
+)
+ROWS_OF_FMBENCH = {
+    "tgi,en_1-500,ml.g5.2xlarge,1.0,8,0.0,30,7.56,7,8.9,37,0.0068,8.90\n": (),
+    "tgi,en_1-500,ml.g5.2xlarge,,8,0.67,1,34.89,7,8.9,37,0.0068,8.90\n": ("67% of the requests failed",),
+}
+
+
+@pytest.mark.parametrize("row", ROWS_OF_FMBENCH)
+def test_fmbench_says_seconds_and_the_share_that_failed(tmp_path, row):
+    (found,) = read_measurements(written(tmp_path, FMBENCH + row))
+    assert (found.configuration, found.users, found.requests_per_minute) == ("tgi, en_1-500", 8, 37)
+    assert found.latencies == {50: 7000, 95: 8900}
+    assert (tuple(found.faults), found.doubts) == (ROWS_OF_FMBENCH[row], ())
+
+
+def test_a_name_that_is_there_already_is_not_what_another_column_means(tmp_path):
+    names = HEAD.replace("\n", ",instance_type_family\n")
+    (found,) = read_measurements(written(tmp_path, names + "a,ml.g5.xlarge,1,g5\n"))
+    assert found.requests_per_minute == 1
+
+
+def test_a_file_of_something_else_is_one_mistake(tmp_path):
+    locust = "Type,Name,Request Count,Failure Count,Requests/s,50%,95%\nPOST,bert,33125,0,110.4,410,730\n"
+    with pytest.raises(SpecError) as caught:
+        read_measurements(written(tmp_path, locust))
+    (problem,) = caught.value.problems
+    assert problem.message.startswith(
+        "columns are missing: `configuration`, `instance_type` and `requests_per"
+    )
+
+
+VLLM = {
+    "backend": "vllm",
+    "model_id": "llama",
+    "num_prompts": 200,
+    "request_rate": "inf",
+    "max_concurrency": 32,
+    "completed": 199,
+    "request_throughput": 1.5,
+    "output_throughput": 434.4,
+    "mean_ttft_ms": 99,
+    "median_ttft_ms": 100,
+    "p99_ttft_ms": 250.5,
+    "p99_itl_ms": 0.0,
+    "p99_e2el_ms": 9000,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, ("llama", 16, ())),
+        ({"request_rate": 2.0}, ("llama", None, ())),
+        ({"completed": 150}, ("llama", 16, ("50 of 200 requests failed",))),
+        ({"model_id": None, "num_prompts": None}, ("vllm", 16, ())),
+    ],
+)
+def test_what_vllm_and_sglang_save_of_their_benchmark_is_read(tmp_path, change, expected):
+    path = written(tmp_path, json.dumps({**VLLM, **change}))
+    (found,) = read_measurements(path, instance_type="ml.g5.xlarge", instances=2)
+    assert (found.configuration, found.users, found.ended_badly) == expected
+    assert (found.requests_per_minute, found.tokens_per_second) == (45, Decimal("217.2"))
+    assert found.time_to_first_token == {50: 100, 99: Decimal("250.5")}
+    assert (found.inter_token_latency, found.latencies) == ({}, {99: 9000})
+
+
 def test_more_users_than_requests_are_doubted(tmp_path):
     row = next(iter(ROWS_OF_SUITE))
     (found, sound) = read_measurements(written(tmp_path, SUITE + row.replace(",8,", ",32,") + row))
@@ -249,7 +319,12 @@ WRONG = {
         "the column `p95_ms` means the same as `p95.0_ms`; keep one of them",
     ),
     HEAD: ("the file holds no measurement",),
-    HEAD + "base,ml.g5.xlarge,0\n": ("2:1: IS071: `requests_per_minute` is `0`; write a number above 0",),
+    HEAD + "base,ml.g5.xlarge,0\n": (
+        "2:1: IS071: `requests_per_minute` is `0`; leave out a run in which nothing was answered",
+    ),
+    HEAD.replace("\n", ",instance_count\n") + "base,ml.g5.xlarge,9,2\n": (
+        "2:1: IS071: `instance_count` is 2, so the rates are those of several instances together; write what one",
+    ),
     HEAD + "base,ml.g5.xlarge,1e999999999\n,,-3\n": ("`configuration` is empty", "is `-3`"),
     HEAD + "base,ml.g5.xlarge,nan\n": ("is `nan`",),
     HEAD + "base,ml.g5.xlarge,1/s\nbase,ml.g5.xlarge\n": (
@@ -273,6 +348,9 @@ WRONG = {
     "[" * 100_000: ("the file is not JSON",),
     # What `vllm bench serve` writes.
     '{"request_throughput": 3.3, "output_throughput": 400.2}': (
+        "`completed` is missing; name the summary as vLLM wrote it, or write what another load test measured",
+    ),
+    '{"request_throughput": 3.3}': (
         "name the summary as AIPerf wrote it, or write what another load test measured into a CSV file",
     ),
     "[]": (

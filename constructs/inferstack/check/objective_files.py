@@ -1,6 +1,6 @@
 """The files that an objective names: traffic becomes numbers, measurements are compared with the spec."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from inferstack.check.rules.objective import MEASURED, Compared, Priced
 from inferstack.endpoint.cost import NO_PRICES
 from inferstack.endpoint.of_spec import instance_counts
 from inferstack.facts.kinds import hosts_components
+from inferstack.facts.scaling import first_copies, most_capacity
 from inferstack.facts.walk import (
     every_variant,
     is_async,
@@ -98,7 +99,7 @@ def measurements_of(spec: ModelSpec, document: Document) -> "list[Measurement]":
 def objective_problems(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Iterator[Problem]:
     """What the rules say that compare a spec with measurements and prices, unless it ignores them."""
     try:
-        about = [it for it in (_compared(spec, document, traffic), _priced(spec)) if it is not None]
+        about = [*_compared(spec, document, traffic), *_priced(spec)]
     except SpecError as error:
         yield from error.problems
         return
@@ -109,22 +110,22 @@ def objective_problems(spec: ModelSpec, document: Document, traffic: "Traffic | 
                     yield document.located(problem, rule.code, rule.severity)
 
 
-def _priced(spec: ModelSpec) -> Priced | None:
-    """The instance types of a spec with the price file's part on its region; None without one.
+def _priced(spec: ModelSpec) -> Iterator[Priced]:
+    """The instance types of a spec with the price file's part on its region, if it has one.
 
     What is not for sale on demand may still be reserved, and the file has no prices of asynchronous
     inference.
     """
     region = region_of(spec)
     if region is None or is_async(spec) or not Path(PRICE_FILE).is_file():
-        return None
+        return
     try:
         prices = read_price_file(Path(PRICE_FILE)).regions.get(region)
     except SpecError:
         # Whatever needs a price says so.
-        return None
+        return
     if prices is None:
-        return None
+        return
     types = (
         it
         for path, variant in every_variant(spec)
@@ -132,34 +133,39 @@ def _priced(spec: ModelSpec) -> Priced | None:
         for it in written_instance_types(path, variant)
     )
     known = tuple((path, name) for path, name in types if not is_opaque(name))
-    return Priced(known, region, prices)
+    yield Priced(known, region, prices)
 
 
-def _compared(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Compared | None:
-    """The only variant of a spec with what is known of its instances; None if that is nothing."""
-    objective = spec.objective
-    if objective is None:
-        return None
-    fleet, counts = every_variant(spec), instance_counts(spec)
-    if all(it is None for it in objective.asked) or len(fleet) != 1 or counts is None:
-        return None
-    if objective.measurements is None and objective.budget_per_hour is None:
-        return None
+def _compared(spec: ModelSpec, document: Document, traffic: "Traffic | None") -> Iterator[Compared]:
+    """The only variant of a spec with what is known of its instances, after the components on it."""
+    if not any(True for _ in objectives(spec)) or len(every_variant(spec)) != 1:
+        return
+    (path, variant) = every_variant(spec)[0]
+    type_, counts, objective = variant.instance_type, instance_counts(spec), spec.objective
+    if type_ is None or is_opaque(type_):
+        return
+    measured = [it for it in measurements_of(spec, document) if it.instance_type == type_]
+    of_components = [*_components(spec, variant, type_, measured, traffic)] if measured else []
+    yield from of_components
+    if objective is None or counts is None or counts.start is None or counts.max is None:
+        return
+    if not measured and objective.budget_per_hour is None:
+        return
     from inferstack.sizing.sizes import demand_of, sizes  # noqa: PLC0415 - most specs name no file
 
-    (path, variant), demand = fleet[0], demand_of(objective)
-    type_ = variant.instance_type
-    if type_ is None or is_opaque(type_) or counts.start is None or counts.max is None:
-        return None
+    if any(it is not None for it in objective.asked):
+        demand = demand_of(objective)
+    elif of_components:
+        demand = of_components[0].demand
+    else:
+        return
     scaling_path, _, scaling = next(iter(variant_scalings(spec)), ((), variant, None))
-    rows = list(_measured_on(type_, spec, document))
     prices = NO_PRICES if demand.budget_per_hour is None else prices_for(region_of(spec), None)
-    own = (it.price_per_hour for it in rows)
+    own = (it.price_per_hour for it in measured)
     price = next((it for it in own if it is not None), prices.of(type_))
-    is_priced = price is not None and demand.budget_per_hour is not None
-    return Compared(
-        path=path,
-        variant=variant,
+    rows = [] if hosts_components(spec) else measured
+    found = Compared(
+        start_path=(*path, "initial_instance_count"),
         instance_type=type_,
         scaling=scaling,
         scaling_path=scaling_path,
@@ -169,32 +175,81 @@ def _compared(spec: ModelSpec, document: Document, traffic: "Traffic | None") ->
         # What is over the budget may still be fast enough.
         measured=sizes(rows, replace(demand, budget_per_hour=None), NO_PRICES),
         price=price,
-        average=None if traffic is None or not is_priced else _average(spec, variant, traffic),
         currency=prices.currency,
     )
+    if traffic is not None and price is not None and demand.budget_per_hour is not None:
+        takes = {it.component: it.seconds_a_request for it in (*of_components, found)}
+        found = replace(found, average=_average(spec, variant, traffic, takes))
+    yield found
 
 
-def _average(spec: ModelSpec, variant: Variant, traffic: "Traffic") -> Decimal | None:
-    """The instances that run on average over the traffic; None if scaling does not follow from it alone."""
+def _components(
+    spec: ModelSpec,
+    variant: Variant,
+    instance_type: str,
+    measured: "Sequence[Measurement]",
+    traffic: "Traffic | None",
+) -> Iterator[Compared]:
+    """The components on a variant, if `inferstack size` can count the copies of them all."""
+    if not hosts_components(spec):
+        return
+    from inferstack.sizing.component_sizes import CannotSizeError, copies_of, fleet_question  # noqa: PLC0415 - as above
+    from inferstack.sizing.into_spec import NotWritableError  # noqa: PLC0415 - as above
+    from inferstack.sizing.sharing.hosts import CannotPackError  # noqa: PLC0415 - as above
+
+    try:
+        question = fleet_question(spec, variant.variant_name, measured, traffic)
+        found = [copies_of(it, instance_type) for it in question.components]
+    except (CannotSizeError, CannotPackError, NotWritableError, SpecError):
+        # Which `size` says.
+        return
+    for it in found:
+        path, component, demand = it.asked.path, it.asked.component, it.asked.demand
+        own, scaling, first = component.objective, component.autoscaling, first_copies(component)
+        has_limits = own is not None and any(getattr(own, key) is not None for key in demand.limits)
+        yield Compared(
+            component=it.asked.name,
+            objective_path=(*path, "objective") if has_limits else ("objective",),
+            start_path=(*path, "runtime_config", "copy_count"),
+            instance_type=instance_type,
+            scaling=scaling,
+            scaling_path=(*path, "autoscaling"),
+            start=first,
+            most=first if scaling is None else most_capacity(scaling),
+            demand=demand,
+            measured=(it.size, *it.others),
+        )
+
+
+def _average(
+    spec: ModelSpec, variant: Variant, traffic: "Traffic", takes: "Mapping[str | None, Decimal | None]"
+) -> Decimal | None:
+    """The instances that run on average over the traffic; None if scaling does not follow from it alone.
+
+    ``takes`` has the seconds that a request takes, by component, or for the variant itself.
+    """
     from inferstack.sizing.sharing.policies import scaling_of_variant  # noqa: PLC0415 - most specs name no file
     from inferstack.sizing.sharing.scaling import simulated  # noqa: PLC0415 - as above
 
     if hosts_components(spec):
-        return _average_of_components(spec, variant, traffic)
-    simulation = scaling_of_variant(spec, variant, traffic.period)
+        return _average_of_components(spec, variant, traffic, takes)
+    simulation = scaling_of_variant(spec, variant, traffic.period, seconds=takes[None])
     if simulation.left_out:
         return None
     held = simulated(traffic.totals, simulation.scaling.at_least(1)).held
     return Decimal(sum(held)) / len(held)
 
 
-def _average_of_components(spec: ModelSpec, variant: Variant, traffic: "Traffic") -> Decimal | None:
+def _average_of_components(
+    spec: ModelSpec, variant: Variant, traffic: "Traffic", takes: "Mapping[str | None, Decimal | None]"
+) -> Decimal | None:
     from inferstack.sizing.sharing.hosts import CannotPackError, Simulation, host_of  # noqa: PLC0415 - as above
     from inferstack.sizing.sharing.ways import TooManyError, on_fleet  # noqa: PLC0415 - as above
     from inferstack.sizing.traffic import requests_by_base  # noqa: PLC0415 - as above
 
+    seconds = {name: it for name, it in takes.items() if name is not None and it is not None}
     try:
-        host = host_of(spec, variant, Simulation(traffic.period))
+        host = host_of(spec, variant, Simulation(traffic.period, seconds_of=seconds))
         names = [it.name for it in host.models]
         if not names or host.left_out or not traffic.requests.keys() >= {*names}:
             return None
@@ -203,10 +258,3 @@ def _average_of_components(spec: ModelSpec, variant: Variant, traffic: "Traffic"
     except (CannotPackError, TooManyError):
         return None
     return Decimal(sum(instances)) / len(instances)
-
-
-def _measured_on(instance_type: str, spec: ModelSpec, document: Document) -> "Iterator[Measurement]":
-    """What was measured on a type of instance; not with components, of which an instance holds any number."""
-    for it in measurements_of(spec, document):
-        if it.instance_type == instance_type and not hosts_components(spec):
-            yield it

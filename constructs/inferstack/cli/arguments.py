@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from keyword import iskeyword
@@ -13,7 +13,7 @@ from inferstack.check.files import USUAL_FOLDER, spec_files
 from inferstack.cli.report import product_version
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import NO_FILE
-from inferstack.problems.words import choose, did_you_mean
+from inferstack.problems.words import choose, did_you_mean, listed
 
 # Help is the same everywhere, as in the documentation.
 _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
@@ -53,6 +53,14 @@ _OTHER_NAMES = {"pack": "share"}
 _MOST = 86_400
 _MOST_COUNT = 1_000_000_000
 _MOST_DIGITS = 20
+
+
+def unread(options: argparse.Namespace, names: Iterable[str], what_for: str) -> Iterator[str]:
+    """Says of options that are given although nothing reads them what they are for."""
+    given = [f"--{it.replace('_', '-')}" for it in names if getattr(options, it) not in (None, False, [])]
+    if given:
+        yield f"{listed(given, quote='', last='and')} {'is' if len(given) == 1 else 'are'} for {what_for}"
+
 
 UNREAD_PERIOD = "--period is for answers of CloudWatch, and none is read"
 """What is wrong with a period that nothing has."""

@@ -31,7 +31,7 @@ def add_observing(parser: argparse.ArgumentParser) -> None:
     add("--endpoint", metavar="NAME", help="ask CloudWatch about this endpoint (extra: aws)")
     add("--print-query", action="store_true", help="print the request whose answer --from-cloudwatch reads")
     days = f"how long ago that begins ({_DAYS}); from 15 on, in periods of 300 seconds"
-    add("--days", type=whole_number_within(1, _MOST_DAYS), default=_DAYS, metavar="DAYS", help=days)
+    add("--days", type=whole_number_within(1, _MOST_DAYS), metavar="DAYS", help=days)
 
 
 def observed_fleet(
@@ -64,7 +64,7 @@ def _asked(
     connection = connect(spec.region)
     region = connection.require_region(spec.account)
     fleet = running_fleet(connection, region, options.endpoint, variant)
-    answer = recorded_by_cloudwatch(connection, region, fleet, percentile, options.days)
+    answer = recorded_by_cloudwatch(connection, region, fleet, percentile, _days(options))
     recorded = recorded_in(answer, f"CloudWatch in {region}")
     title = f"{fleet.endpoint} {fleet.variant}"
     return observed(recorded, title, fleet.instance_type, limit, fleet.since)
@@ -79,8 +79,12 @@ def printed_query(
     if is_opaque(endpoint):
         options.wrong_usage("add --endpoint NAME: only the deployment knows the one in the spec")
     percentile = None if limit is None else limit.percentile
-    asked = query(of_variant(endpoint, variant.variant_name), percentile, datetime.now(UTC), options.days)
+    asked = query(of_variant(endpoint, variant.variant_name), percentile, datetime.now(UTC), _days(options))
     return json.dumps(asked, indent=1)
+
+
+def _days(options: argparse.Namespace) -> int:
+    return _DAYS if options.days is None else int(options.days)
 
 
 def observes(options: argparse.Namespace) -> bool:

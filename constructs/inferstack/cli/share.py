@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.check.load import load_spec
-from inferstack.cli.arguments import UNREAD_PERIOD, add_region, whole_number, whole_number_within
+from inferstack.cli.arguments import UNREAD_PERIOD, add_region, unread, whole_number, whole_number_within
 from inferstack.cli.pictures import add_picture, draw, require_extra
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, amount_text
+from inferstack.facts.kinds import hosts_components
+from inferstack.facts.scaling import policies_of, scaled_parts, tracks_requests_at_once
 from inferstack.facts.walk import region_of
+from inferstack.format.kinds import ModelSpec
 from inferstack.problems import printable
 from inferstack.problems.words import counted
 from inferstack.sizing.minutes_picture import fleets_over_minutes
@@ -92,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
     if options.picture is not None:
         require_extra()
     specs = [load_spec(it, stage=options.stage, region=options.region).spec for it in options.specs]
+    for message in _unread(specs, options):
+        options.wrong_usage(message)
     question = _question(options)
     prices = prices_for(region_of(specs[0]), options.prices)
     try:
@@ -115,6 +120,14 @@ def run(options: argparse.Namespace) -> int:
     if any(prices.of(it.instance_type) is None for it in fleets):
         tell(f"without prices, there are only instance hours; {HOW_TO_GET_PRICES}")
     return int(any(it.sharing.short_of_room for it in fleets))
+
+
+def _unread(specs: Sequence[ModelSpec], options: argparse.Namespace) -> Iterator[str]:
+    scaled = (it for spec in specs for it in scaled_parts(spec))
+    if not any(tracks_requests_at_once(policy) for it in scaled for _, policy in policies_of(it)):
+        yield from unread(options, ("seconds",), "policies on concurrent requests, of which there is none")
+    if all(hosts_components(it) for it in specs):
+        yield from unread(options, ("model_memory",), "multi-model endpoints")
 
 
 def _question(options: argparse.Namespace) -> SharingQuestion:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.objective_files import measurements_of
 from inferstack.cli import size_costs as costs
-from inferstack.cli.arguments import UNREAD_PERIOD, add_region, whole_number
+from inferstack.cli.arguments import UNREAD_PERIOD, add_region, unread, whole_number
 from inferstack.cli.observing import add_observing, observed_fleet, observes, printed_query, require_instances
 from inferstack.cli.pictures import add_picture, draw
 from inferstack.cli.size_components import run_components
@@ -38,6 +38,10 @@ from inferstack.sizing.prices import PRICE_FILE, prices_for
 from inferstack.sizing.sizes import Demand, Size, best, demand_of, sizes
 from inferstack.source.written import entry_lines, in_flow
 
+_OF_RANKING = (
+    *("from_cloudwatch", "measurements", "instance_type", "instances"),
+    *("prices", "choose", "write", "picture"),
+)
 _HEADER = ("COUNT", "INSTANCE TYPE", "CONFIGURATION", "TARGET", *costs.COSTS)
 
 
@@ -54,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     period = "the period of CloudWatch's answers that do not say it: of the objective's `traffic`, too"
     parser.add_argument("--period", type=whole_number, metavar="SECONDS", help=period)
     together = "how many instances were measured together (1)"
-    parser.add_argument("--instances", type=whole_number, default=1, metavar="N", help=together)
+    parser.add_argument("--instances", type=whole_number, metavar="N", help=together)
     parser.add_argument("--variant", metavar="NAME", help="the variant to size, if there are several")
     instead = "this configuration instead of the best; `TYPE CONFIGURATION` if several types have it"
     parser.add_argument("--choose", metavar="CONFIGURATION", help=instead)
@@ -75,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
     """Rank measured configurations by what they cost for a spec's `objective`, and with --write put the
     best one into the spec. The exit status is 1 if none meets the objective.
     """
-    if options.write and options.format == "json":
-        options.wrong_usage("--write shows a diff, which is not json")
+    for message in _wrong_usage(options):
+        options.wrong_usage(message)
     loaded = load_spec(options.spec, stage=options.stage, region=options.region, period=options.period)
     of_export = loaded.traffic is not None and loaded.traffic.is_sparse
     if options.period is not None and not of_export and options.from_cloudwatch is None:
@@ -117,6 +121,19 @@ def run(options: argparse.Namespace) -> int:
     )
 
 
+def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
+    if options.write and options.format == "json":
+        yield "--write shows a diff, which is not json"
+    if options.print_query:
+        yield from unread(options, _OF_RANKING, "ranking, which --print-query does not do")
+    elif options.endpoint is None or options.from_cloudwatch is not None:
+        yield from unread(options, ("days",), "--print-query, or --endpoint without --from-cloudwatch")
+    if options.measurements is None:
+        yield from unread(options, ("instances",), "a file of --measurements")
+        if options.from_cloudwatch is None:
+            yield from unread(options, ("instance_type",), "a file of --measurements or --from-cloudwatch")
+
+
 def _minutes(loaded: LoadedSpec) -> Sequence[Decimal]:
     """The requests of each minute, if the instances that a size writes follow them."""
     return () if loaded.traffic is None or is_async(loaded.spec) else loaded.traffic.totals
@@ -127,10 +144,15 @@ def _measurements(
 ) -> list[Measurement]:
     of_runs = [] if seen is None else [seen.measurement]
     if options.measurements is not None:
-        kind, instances = options.instance_type, options.instances
+        kind, instances = options.instance_type, 1 if options.instances is None else options.instances
         files = dict.fromkeys(options.measurements)
         read = (read_measurements(it, instance_type=kind, instances=instances) for it in files)
-        return [*of_runs, *(it for of_file in read for it in of_file)]
+        found = [it for of_file in read for it in of_file]
+        if not any(it.leaves_instances_open for it in found):
+            of_files = ("instances", *(("instance_type",) if seen is None else ()))
+            for message in unread(options, of_files, "a file that does not say it, as AIPerf's"):
+                options.wrong_usage(message)
+        return [*of_runs, *found]
     measurements = [*of_runs, *measurements_of(loaded.spec, loaded.document)]
     if not measurements:
         fix = "add --measurements FILE, or `measurements: FILE` to the objective"

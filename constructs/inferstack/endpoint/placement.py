@@ -111,18 +111,19 @@ class _Instance:
     def __init__(self, units: Units, copies: Sequence[str] = ()) -> None:
         self.left = list(units.whole)
         self.copies: list[str] = []
-        for name in copies:
-            self.add(name, units.needs[name])
+        for name, count in Counter(copies).items():
+            self.add(name, units.needs[name], count)
 
-    def add(self, name: str, needs: Share) -> None:
-        """Places a copy."""
-        self.copies.append(name)
-        self.left = [has - taken for has, taken in zip(self.left, needs, strict=True)]
+    def add(self, name: str, needs: Share, count: int) -> None:
+        """Places copies."""
+        self.copies += [name] * count
+        self.left = [has - count * taken for has, taken in zip(self.left, needs, strict=True)]
 
-    def remove(self, name: str, needs: Share) -> None:
-        """Removes a copy."""
-        self.copies.remove(name)
-        self.left = [has + taken for has, taken in zip(self.left, needs, strict=True)]
+    def remove(self, name: str, needs: Share, count: int) -> None:
+        """Removes copies."""
+        for _ in range(count):
+            self.copies.remove(name)
+        self.left = [has + count * taken for has, taken in zip(self.left, needs, strict=True)]
 
 
 class _State:
@@ -136,6 +137,7 @@ class _State:
         self._given_order = [it.name for it in components]
         self.instances = [_Instance(self._units) for _ in range(fleet.low)]
         self.waiting = Counter[str]()
+        self._there = Counter[str]()
         self._counts: tuple[int, ...] | None = None
         self._changed = 0
         self._is_settled = False
@@ -153,25 +155,32 @@ class _State:
 
     def place(self, wanted: Mapping[str, int]) -> None:
         """Removes and adds copies until there are so many of each."""
-        there = Counter(name for it in self.instances for name in it.copies)
         for component in self._components:
-            for _ in range(there[component.name] - wanted[component.name]):
-                self._remove(component)
+            while (surplus := self._there[component.name] - wanted[component.name]) > 0:
+                self._remove(component, surplus)
         self.waiting.clear()
         for component in self._components:
-            for _ in range(wanted[component.name] - there[component.name]):
-                self._add(component)
+            while (missing := wanted[component.name] - self._there[component.name]) > 0:
+                if not self._add(component, missing):
+                    self.waiting[component.name] = missing
+                    break
 
-    def _remove(self, component: Tenant) -> None:
-        name = component.name
+    def _remove(self, component: Tenant, most: int) -> None:
+        """Removes copies from one instance; another has its turn when none is left on it, or after each."""
+        name, count = component.name, 1
         having = [it for it in self.instances if name in it.copies]
         if component.strategy == "SPREAD":
             chosen = max(having, key=lambda it: it.copies.count(name))
         else:
             chosen = min(having, key=lambda it: len(it.copies))
-        chosen.remove(name, self._units.needs[name])
+            count = min(most, chosen.copies.count(name))
+        chosen.remove(name, self._units.needs[name], count)
+        self._there[name] -= count
 
-    def _add(self, component: Tenant) -> None:
+    def _add(self, component: Tenant, most: int) -> bool:
+        """Adds copies to one instance: as many as it holds, if that is the preference for each of them. There
+        may be no room for any.
+        """
         needs = one, two, three = self._units.needs[component.name]
         rooms = enumerate(it.left for it in self.instances)
         fitting = [at for at, (a, b, c) in rooms if a >= one and b >= two and c >= three]
@@ -182,9 +191,13 @@ class _State:
             chosen = _Instance(self._units)
             self.instances.append(chosen)
         else:
-            self.waiting[component.name] += 1
-            return
-        chosen.add(component.name, needs)
+            return False
+        count = 1
+        if component.strategy == "BINPACK" and component.imbalance is None:
+            count = min([most, *(has // it for has, it in zip(chosen.left, needs, strict=True) if it > 0)])
+        chosen.add(component.name, needs, count)
+        self._there[component.name] += count
+        return True
 
     def _preference(self, component: Tenant, at: int, full: Set[int]) -> tuple[bool, int, int]:
         """Zones within the imbalance first, then as the strategy says."""
@@ -206,7 +219,7 @@ class _State:
 
     def _consolidate(self, minute: int) -> None:
         """Moves copies onto fewer instances, if that takes some away."""
-        counts = Counter(name for it in self.instances for name in it.copies)
+        counts = +self._there
         if len(self.instances) <= max(fewest_units(counts, self._units), self._fleet.low):
             self._is_settled = True
             return

@@ -53,6 +53,8 @@ TRACKED_AT_ONCE = "SageMakerVariantConcurrentRequestsPerModelHighResolution"
 """The metric of a policy whose target is a number of concurrent requests per instance."""
 OF_COPIES = {TRACKED: TRACK_COMPONENT.value.metric, TRACKED_AT_ONCE: TRACK_LANGUAGE_MODEL.value.metric}
 """What counts the same per copy of a component."""
+PER_COPY = frozenset({OF_COPIES[TRACKED], "InvocationsPerCopy"})
+"""The names of metrics that count requests per minute and copy."""
 PER_INSTANCE = frozenset({TRACKED, "InvocationsPerInstance"})
 """The names of metrics that count requests per minute and instance."""
 

@@ -1,6 +1,8 @@
 """Load in a closed loop: each of some users sends a request, waits for its answer, and sends the next.
 
-A run is measured in windows of time until the last three of them agree. The first is a warm-up.
+A run is measured in windows of time until the last three of them agree. The first is a warm-up. Each window
+lasts from one answer to another: a model with batches gives many at once, and windows that end by the clock
+would have one batch more or less, in each run alike.
 """
 
 import asyncio
@@ -100,6 +102,8 @@ class _Loop:
         self._send, self._pace = send, pace
         self.sent = 0
         self.took: list[float] = []
+        self.answered = perf_counter()
+        """When the last answer of a window came, or the loop began."""
         self.errors: Counter[str] = Counter()
         self.stopping = False
 
@@ -109,16 +113,19 @@ class _Loop:
             begun = perf_counter()
             error = await self._send()
             if error is None:
-                self.took.append(perf_counter() - begun)
+                self.answered = perf_counter()
+                self.took.append(self.answered - begun)
             else:
                 self.errors[error] += 1
                 # A server that refuses at once would be asked as fast as it can refuse.
                 await asyncio.sleep(0.01)
 
-    def taken(self) -> list[float]:
-        """The answers since the last call, ascending."""
+    def window_since(self, begun: float) -> _Window:
+        """The answers since the last window, which ended then."""
+        if not self.took:
+            self.answered = perf_counter()
         found, self.took = sorted(self.took), []
-        return found
+        return _Window(max(1e-9, self.answered - begun), found)
 
 
 async def closed_loop(
@@ -163,14 +170,14 @@ async def _window(
     loop: _Loop, tasks: Sequence[asyncio.Future[None]], users: int, pace: Pace, deadline: float
 ) -> _Window:
     """Waits for the next window to end: a slow model has answered few requests in a second."""
-    begun = perf_counter()
+    begun = loop.answered
     enough, before = max(users, pace.answers), loop.errors.total()
     while True:
         left = min(pace.window, max(0.0, deadline - perf_counter()))
         done, _ = await asyncio.wait(tasks, timeout=left, return_when=asyncio.ALL_COMPLETED)
         so_far = len(loop.took) + loop.errors.total() - before
         if so_far >= enough or len(done) == len(tasks) or perf_counter() >= deadline:
-            return _Window(max(1e-9, perf_counter() - begun), loop.taken())
+            return loop.window_since(begun)
 
 
 def _steady(windows: Sequence[_Window]) -> bool:

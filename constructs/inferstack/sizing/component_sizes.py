@@ -49,7 +49,6 @@ from inferstack.sizing.traffic import Traffic, name_problems, requests_by_base
 from inferstack.sizing.traffic_points import UNDATED, Period
 from inferstack.source.edit import with_value
 
-_SECONDS_A_MINUTE = 60
 _OF_ALL = (
     "requests_per_minute",
     "lowest_requests_per_minute",
@@ -215,7 +214,7 @@ def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> Sized
     price = next((it for it in own if it is not None), prices.of(instance_type))
     for asked in question.components:
         try:
-            found.append(_copies(asked, instance_type))
+            found.append(copies_of(asked, instance_type))
         except CannotPackError as error:
             objections.append(str(error))
     for it in found:
@@ -234,7 +233,7 @@ def _fleet(question: FleetQuestion, instance_type: str, prices: Prices) -> Sized
     )
 
 
-def _copies(asked: AskedComponent, instance_type: str) -> SizedComponent:
+def copies_of(asked: AskedComponent, instance_type: str) -> SizedComponent:
     """The copies of a component in its best configuration on a type.
 
     Raises:
@@ -304,9 +303,7 @@ def _host(spec: ModelSpec, question: FleetQuestion, found: Sequence[SizedCompone
     # Without traffic, nothing is simulated.
     period = Period(UNDATED, 1) if question.traffic is None else question.traffic.period
     seconds = {
-        it.asked.name: row.users * _SECONDS_A_MINUTE / row.requests_per_minute
-        for it in found
-        if (row := it.size.measurement).users is not None
+        it.asked.name: takes for it in found if (takes := it.size.measurement.seconds_a_request) is not None
     }
     return host_of(spec, dict(variants(spec))[question.path], Simulation(period, seconds_of=seconds))
 

@@ -29,8 +29,8 @@ class Confirmation(msgspec.Struct, frozen=True):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the one is faster."""
-        return self.low > 1
+        """Whether the one is faster, and by more than hardly."""
+        return self.low > 1 and not self.is_none
 
     @property
     def is_none(self) -> bool:
@@ -40,7 +40,8 @@ class Confirmation(msgspec.Struct, frozen=True):
     @property
     def in_words(self) -> str:
         """What the pairs show."""
-        said = "clearly faster" if self.is_clear else "no clear difference"
+        said = "hardly faster" if self.low > 1 else "no clear difference"
+        said = "clearly faster" if self.is_clear else said
         if self.low == inf:
             return f"{said}: only the one meets the limit, in {len(self.ratios)} pairs of runs"
         return (

@@ -7,6 +7,7 @@ from itertools import pairwise
 import msgspec
 
 _MS_A_MINUTE = 60_000
+_SECONDS_A_MINUTE = 60
 # Within a fifth of what they can send at most, users do nothing but wait.
 _WAITING = Decimal("0.8")
 MOST_FAILED = Decimal("0.05")
@@ -37,6 +38,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """Why the run says nothing about the instance, by the load test's own words."""
     doubts: tuple[str, ...] = ()
     """What it does not prove, although it counts."""
+    leaves_instances_open: bool = False
+    """Whether its file does not say on how many instances of which type it ran."""
     component: str | None = None
     """The inference component of which one copy was measured; None if the file does not say it."""
 
@@ -56,6 +59,11 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         if self.users is None or not self.usual_latency:
             return None
         return self.users * _MS_A_MINUTE / self.usual_latency
+
+    @property
+    def seconds_a_request(self) -> Decimal | None:
+        """How long a request takes, by the same law; None if the users were not counted."""
+        return None if self.users is None else self.users * _SECONDS_A_MINUTE / self.requests_per_minute
 
     @property
     def keeps_users_waiting(self) -> bool:

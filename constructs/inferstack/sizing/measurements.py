@@ -4,9 +4,11 @@
 |---|---|
 | CSV | yourself, or `inferstack measure`: a line of names, then a line for each configuration |
 | CSV with ``rps`` | AWS's benchmark suite for language models |
+| CSV with ``transactions_per_minute`` | FMBench, AWS's benchmark of foundation models |
 | JSON with ``InferenceRecommendations`` | ``DescribeInferenceRecommendationsJob`` |
 | JSON with ``Recommendations`` | ``DescribeAIRecommendationJob`` |
 | JSON with ``aiperf_version`` | AIPerf's ``profile_export_aiperf.json`` |
+| JSON with ``output_throughput`` | what vLLM's ``bench serve`` saves, or SGLang's ``bench_serving`` |
 
 :func:`measured_in` reads the same answers where they are at hand, and :func:`as_csv` makes a CSV file.
 """
@@ -26,8 +28,8 @@ from inferstack.problems import SpecError
 from inferstack.problems.file_codes import UNREADABLE_MEASUREMENTS
 from inferstack.problems.words import did_you_mean, listed
 from inferstack.sizing.data_files import DataFile, shown, wrong_form
-from inferstack.sizing.measurement import Measurement, too_many_failed
-from inferstack.sizing.results import AIPERF, KEYS, LEAST, MOST, ROW_ERRORS, NoRunError, Tested, measured_by
+from inferstack.sizing.measurement import MOST_FAILED, Measurement, too_many_failed
+from inferstack.sizing.results import CLIENTS, KEYS, LEAST, MOST, ROW_ERRORS, NoRunError, Tested, measured_by
 from inferstack.source.other_files import read_text
 
 _WANTED = "a CSV or JSON file of measurements"
@@ -93,16 +95,22 @@ _HEADER = f"the columns are {listed(COLUMNS, last='and')}"
 
 # https://github.com/aws-samples/sagemaker-genai-hosting-examples/tree/main/07-benchmark/sagemaker-inference-benchmark-suite
 _SUITE = "rps"
+# https://github.com/aws-samples/foundation-model-benchmarking-tool
+_FMBENCH = "transactions_per_minute"
+_ERRORS = "error_rate"
+_TOGETHER = "instance_count"
 _PER_SECOND = (_SUITE, "requests_per_second")
 _OTHER_NAMES = {
     **dict.fromkeys(_PER_SECOND, "requests_per_minute"),
+    _FMBENCH: "requests_per_minute",
     "concurrency": "users",
     "aggregate_output_tok_sec": _TOKENS,
 }
-_SUITES_CONFIGURATION = ("model", "optimization", "use_case")
+_SUITES_CONFIGURATION = ("model", "optimization", "use_case", "experiment_name", "payload_file")
 _FAILED, _SENT = "failed", "total_requests"
 _FAILURES = re.compile("fail|error", re.IGNORECASE)
 _SECONDS_A_MINUTE = 60
+_MILLISECONDS_A_SECOND = 1000
 
 # Of its exports for spreadsheets: of a run, of several with the same settings, and of a sweep.
 _AIPERFS = {"Metric", "metric", "request_throughput_mean"}
@@ -122,13 +130,16 @@ class _Latency(msgspec.Struct, frozen=True):
 def _meaning(name: str, names: Sequence[str]) -> str | _Latency | None:
     """What a column means in a file with these ``names``; None if nobody needs it.
 
-    A latency without a unit is in milliseconds where it is AWS's suite that wrote the file.
+    A latency without a unit is in milliseconds where it is AWS's suite that wrote the file, and in seconds
+    where FMBench did.
     """
     found = _LATENCY.fullmatch(name)
-    if found is not None and (found[3] or (found[1] and _SUITE in names)):
+    if found is not None and (found[3] or (found[1] and {_SUITE, _FMBENCH} & {*names})):
         field = "latencies" if found[1] in (None, "latency") else _FAMILIES[f"{found[1]}_"]
         return _Latency(field, Decimal(found[2]))
-    known = (*_REQUIRED, *_OPTIONAL, _TOKENS, _FAILED, _SENT, _COMPONENT)
+    known = (*_REQUIRED, *_OPTIONAL, _TOKENS, _FAILED, _SENT, _COMPONENT, _TOGETHER)
+    if name == _ERRORS and _FMBENCH in names:
+        return name
     return _OTHER_NAMES.get(name, name if name in known else None)
 
 
@@ -147,11 +158,15 @@ def _check_names(names: list[str], reader: _Reader) -> None:
     if {*names} & _AIPERFS and not {*names} & {*_REQUIRED}:
         raise reader.stop("these columns of AIPerf's do not say what was measured", _SUMMARY)
     meanings = [_meaning(name, names) for name in names]
+    if not {*_REQUIRED} & {*meanings}:
+        raise reader.stop(f"columns are missing: {listed(_REQUIRED, last='and')}", _HEADER)
+    # What is there already was not misspelt.
+    lacking = [it for it in COLUMNS if it not in meanings]
     for name, meaning in zip(names, meanings, strict=True):
         if meaning is None and _LATENCY.fullmatch(name):
             fix = f"if it is in milliseconds, write `{name.removeprefix('latency_')}_ms`"
             reader.fault(1, f"the column `{name}` does not say its unit", fix)
-        elif meaning is None and _SUITE not in names and (meant := did_you_mean(name, COLUMNS)):
+        elif meaning is None and not {_SUITE, _FMBENCH} & {*names} and (meant := did_you_mean(name, lacking)):
             reader.fault(1, f"unknown column {shown(name)}", meant)
     is_named = {*names} & {*_SUITES_CONFIGURATION}
     missing = [it for it in _REQUIRED if it not in meanings and not (it == "configuration" and is_named)]
@@ -180,6 +195,11 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
         is_wanted = text or meaning == "requests_per_minute"
         if meaning is not None and is_wanted and meaning not in _TEXTS:
             numbers[meaning] = _number(name, meaning, text, line, reader)
+            if isinstance(meaning, _Latency) and _FMBENCH in row and not name.endswith("_ms"):
+                numbers[meaning] *= _MILLISECONDS_A_SECOND
+    if numbers.get(_TOGETHER, 1) != 1:
+        together = f"`{_TOGETHER}` is {row[_TOGETHER]}, so the rates are those of several instances together"
+        reader.fault(line, together, f"write what one answered, and leave out `{_TOGETHER}`")
     if len(reader.problems) == before:
         users = numbers.get("users")
         per_minute = numbers["requests_per_minute"] * (
@@ -195,6 +215,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             ended_badly=tuple(_bad_ends(numbers)),
             doubts=tuple(_doubts(row, numbers)),
             component=row.get(_COMPONENT),
+            leaves_instances_open=False,
             **{field: _of_field(field, numbers) for field in _FAMILIES.values()},
         )
 
@@ -202,6 +223,8 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
 def _bad_ends(numbers: Mapping[str | _Latency, Decimal]) -> Iterator[str]:
     if numbers.get(_TOKENS) == 0:
         yield "the answers had no tokens"
+    if numbers.get(_ERRORS, 0) > MOST_FAILED:
+        yield f"{numbers[_ERRORS]:.0%} of the requests failed"
     if {_FAILED, _SENT} <= numbers.keys():
         yield from too_many_failed(int(numbers[_FAILED]), int(numbers[_SENT]))
 
@@ -228,8 +251,10 @@ def _number(name: str, meaning: str | _Latency, text: str, line: int, reader: _R
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("NaN")
-    is_none = number == 0 and meaning in (_FAILED, _TOKENS)
-    if not number.is_finite() or not (is_none or LEAST <= number <= MOST):
+    is_none = number == 0 and meaning in (_FAILED, _TOKENS, _ERRORS)
+    if number == 0 and meaning == "requests_per_minute":
+        reader.fault(line, f"`{name}` is {shown(text)}", "leave out a run in which nothing was answered")
+    elif not number.is_finite() or not (is_none or LEAST <= number <= MOST):
         reader.fault(line, f"`{name}` is {shown(text)}", "write a number above 0, with a point and no unit")
     elif meaning in ("users", _FAILED, _SENT) and number != int(number):
         reader.fault(line, f"`{name}` is {shown(text)}", "write a whole number")
@@ -281,13 +306,15 @@ def _of_json(text: str, reader: _Reader) -> Iterator[Measurement]:
             f"it must have one of the keys {listed(KEYS)}",
         )
         reader.fault(1, message, f"{fix}; {_AS_CSV}")
-    elif key in AIPERF and reader.tested.instance_type is None:
-        reader.fault(1, "AIPerf does not say which instance it measured", "add `--instance-type ml.…`")
+    elif key in CLIENTS and reader.tested.instance_type is None:
+        reader.fault(
+            1, f"{CLIENTS[key]} does not say which instance it measured", "add `--instance-type ml.…`"
+        )
     else:
         try:
             yield from measured_by(key, data, reader.tested)
         except NoRunError as error:
             reader.fault(1, *error.args)
         except ROW_ERRORS as error:
-            summary = f"name the summary as AIPerf wrote it, or {_AS_CSV}"
-            reader.fault(1, wrong_form(key, error), summary if key in AIPERF else _WHOLE_ANSWER)
+            summary = f"name the summary as {CLIENTS.get(key)} wrote it, or {_AS_CSV}"
+            reader.fault(1, wrong_form(key, error), summary if key in CLIENTS else _WHOLE_ANSWER)

@@ -176,6 +176,7 @@ def _expected(metrics: Iterable[Answer], name: str) -> Percentiles:
 
 # ---------------------------------------------------------------- AIPerf
 
+_SECONDS_A_MINUTE = 60
 _SCHEMA = re.compile(r"1\.[0-9]+")
 
 
@@ -211,6 +212,7 @@ def _aiperf(export: Answer, tested: Tested) -> Iterator[Measurement]:
         * _in(_TOKENS_PER_SECOND, tokens["unit"], "output_token_throughput")
         / tested.instances,
         users=_of_one(_concurrency(config), tested.instances),
+        leaves_instances_open=True,
         ended_badly=(*_cut_short(export), *too_many_failed(failed, answered + failed)),
     )
 
@@ -262,6 +264,47 @@ def _at_percentiles(export: Answer, name: str, *, pieces: bool = False) -> Perce
     }
 
 
+# ---------------------------------------------------------------- vLLM and SGLang
+
+_OF_VLLM = {
+    "ttft": "time_to_first_token",
+    "itl": "inter_token_latency",
+    "e2el": "latencies",
+    "e2e_latency": "latencies",
+}
+_STATISTIC = re.compile(rf"(?:p([0-9]{{1,2}}(?:\.[0-9]+)?)|median)_({'|'.join(_OF_VLLM)})_ms")
+
+
+def _vllm(result: Answer, tested: Tested) -> Iterator[Measurement]:
+    """What vLLM's `bench serve --save-result` has counted, and SGLang's `bench_serving` in the same words.
+
+    https://github.com/vllm-project/vllm/blob/main/vllm/benchmarks/serve.py
+    https://github.com/sgl-project/sglang/blob/main/python/sglang/bench_serving.py
+    """
+    assert tested.instance_type is not None
+    answered = _count(result["completed"])
+    sent = _count(result.get("num_prompts") or answered)
+    at_a_rate = str(result.get("request_rate", "inf")).lower() not in ("inf", "infinity")
+    found: dict[str, dict[Decimal, Decimal]] = {field: {} for field in _OF_VLLM.values()}
+    for name, value in result.items():
+        statistic = _STATISTIC.fullmatch(name)
+        # A metric that nothing was counted of is 0.
+        if statistic is not None and value:
+            found[_OF_VLLM[statistic[2]]][Decimal(statistic[1] or 50)] = positive(value)
+    yield Measurement(
+        configuration=str(result.get("model_id") or result.get("backend") or "benchmark"),
+        instance_type=tested.instance_type,
+        requests_per_minute=positive(result["request_throughput"]) * _SECONDS_A_MINUTE / tested.instances,
+        tokens_per_second=positive(result["output_throughput"]) / tested.instances,
+        users=None if at_a_rate else _of_one(result.get("max_concurrency"), tested.instances),
+        leaves_instances_open=True,
+        ended_badly=tuple(too_many_failed(sent - answered, sent)),
+        latencies=found["latencies"],
+        time_to_first_token=found["time_to_first_token"],
+        inter_token_latency=found["inter_token_latency"],
+    )
+
+
 # ---------------------------------------------------------------- any of them
 
 _JOBS: Mapping[str, Callable[[Answer, Answer, int], Iterator[Measurement]]] = {
@@ -269,8 +312,9 @@ _JOBS: Mapping[str, Callable[[Answer, Answer, int], Iterator[Measurement]]] = {
     "Recommendations": _recommendation_job,
 }
 """How a recommendation of a job is read, by the key that all of them are in."""
-AIPERF = ("request_throughput", "aiperf_version")
-KEYS = (*_JOBS, *AIPERF)
+CLIENTS = {"output_throughput": "vLLM", "request_throughput": "AIPerf", "aiperf_version": "AIPerf"}
+"""What sends requests to a URL and knows nothing else, by a key of what it writes."""
+KEYS = (*_JOBS, *CLIENTS)
 """The keys of which an answer that can be read has one."""
 _NOTHING: Answer = {"EndpointConfiguration": {}, "DeploymentConfiguration": {}}
 """A recommendation of which nothing is known."""
@@ -278,8 +322,8 @@ _NOTHING: Answer = {"EndpointConfiguration": {}, "DeploymentConfiguration": {}}
 
 def measured_by(key: str, answer: Answer, tested: Tested) -> Iterator[Measurement]:
     """The measurements in an answer that has one of :data:`KEYS`."""
-    if key in AIPERF:
-        yield from _aiperf(answer, tested)
+    if key in CLIENTS:
+        yield from (_vllm if CLIENTS[key] == "vLLM" else _aiperf)(answer, tested)
     else:
         for number, found in enumerate(answer[key], 1):
             yield from _JOBS[key](answer, found, number)
@@ -294,7 +338,10 @@ def usable_part(answer: Answer) -> tuple[Answer, tuple[str, ...]]:
                 plain = json.loads(json.dumps(found, default=str), parse_float=Decimal)
                 list(read(answer, plain, number))
             except ROW_ERRORS as error:
-                wrong.append(f"recommendation-{number} cannot be used: {wrong_form(key, error)}")
+                on = found.get("EndpointConfiguration") or found.get("DeploymentConfiguration") or {}
+                why = str(error) if isinstance(error, ValueError) else wrong_form(key, error)
+                name = f"{on.get('InstanceType', 'serverless')}, recommendation-{number}"
+                wrong.append(f"{name} cannot be used: {why}")
                 usable[key] = [_NOTHING if it is found else it for it in usable[key]]
     return usable, tuple(wrong)
 

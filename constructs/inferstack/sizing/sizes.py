@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.endpoint.cost import HOURS_A_MONTH, Prices
-from inferstack.facts.scaling import PER_INSTANCE, TRACKED, TRACKED_AT_ONCE
+from inferstack.facts.scaling import OF_COPIES, PER_COPY, PER_INSTANCE, TRACKED, TRACKED_AT_ONCE
 from inferstack.format.objective import LatencyLimit, Objective
 from inferstack.problems.words import counted
 from inferstack.sizing.measurement import Measurement, Percentiles
@@ -32,6 +32,8 @@ from inferstack.sizing.sharing.scaling import Copies, CopyScaling, Limits, Track
 
 RISES = Decimal("1.05")
 """From this on, a rate is clearly higher than another; two runs of the same load differ by less."""
+_OF_REQUESTS = PER_INSTANCE | PER_COPY
+_AT_ONCE = frozenset({TRACKED_AT_ONCE, OF_COPIES[TRACKED_AT_ONCE]})
 _MINUTES_AN_HOUR = 60
 _CENT = Decimal("0.01")
 
@@ -44,13 +46,13 @@ class PercentileLimit(msgspec.Struct, frozen=True):
 
 
 class CountedIn(msgspec.Struct, frozen=True):
-    """What is asked for in one unit, and what one instance did of it."""
+    """What is asked for in one unit, and what one instance or copy did of it."""
 
     most: Decimal
     lowest: Decimal | None
     each: Decimal
     unit: str
-    metrics: frozenset[str]
+    metrics: frozenset[str | None]
     """What a policy whose target is in this unit follows, in the words of a spec."""
 
 
@@ -94,7 +96,7 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
         """The same in requests per minute of a configuration, as far as its measurement allows."""
         rate = measured.requests_per_minute
         # Requests stay as they are: a quotient times its divisor may not be the same number.
-        others = [it for it in self.needs(measured) if it.metrics != PER_INSTANCE]
+        others = [it for it in self.needs(measured) if it.metrics != _OF_REQUESTS]
         lowest = [it.lowest / it.each * rate for it in others if it.lowest is not None]
         peak = max([self.peak, *(it.most / it.each * rate for it in others)])
         known = lowest if self.lowest is None else [self.lowest, *lowest]
@@ -104,10 +106,10 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
         """What is asked for in each unit that was measured."""
         rate, users, tokens = measured.requests_per_minute, measured.users, measured.tokens_per_second
         if self.peak or self.lowest is not None:
-            yield CountedIn(self.peak, self.lowest, rate, "requests a minute", PER_INSTANCE)
+            yield CountedIn(self.peak, self.lowest, rate, "requests a minute", _OF_REQUESTS)
         if self.concurrency is not None and users is not None:
-            least, followed = self.lowest_concurrency, frozenset({TRACKED_AT_ONCE})
-            yield CountedIn(self.concurrency, least, Decimal(users), "requests at once", followed)
+            least = self.lowest_concurrency
+            yield CountedIn(self.concurrency, least, Decimal(users), "requests at once", _AT_ONCE)
         if self.tokens_per_second is not None and tokens is not None:
             yield CountedIn(self.tokens_per_second, None, tokens, "tokens a second", frozenset())
 

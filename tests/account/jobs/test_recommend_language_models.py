@@ -115,5 +115,5 @@ def test_jobs_for_language_models_are_stopped(
 
 def test_scaling_is_for_load_tests(chat: Command, capsys: Read) -> None:
     with pytest.raises(SystemExit):
-        chat("--block", "ai_benchmark_job", "--autoscaling")
+        chat("--block", "ai_benchmark_job", "--run", "--autoscaling")
     assert "--autoscaling is for jobs of `load_test`" in capsys.readouterr().err

@@ -84,6 +84,34 @@ def test_what_cannot_be_done_is_one_line(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "--result j --model-name m --job-name n",
+            "--model-name and --job-name are for a job that is not started",
+        ),
+        ("--stop j --prices p.json", "--prices is for a job that is not started yet"),
+        ("--print --prices p.json", "--prices is for the plan, which --print does not show"),
+        ("--measurements-out m.csv", "--measurements-out is for a result: add --run, or --result JOB"),
+        ("--stop j --autoscaling --write", "--autoscaling and --write are for a result: add --run"),
+        ("--print --format json", "--format json is for a result: add --run, or --result JOB"),
+        ("--run --target-cpu 60", "--target-cpu is for --autoscaling"),
+        ("--run --write", "--write needs --autoscaling"),
+        ("--run --instances 2", "--instances is for jobs of `ai_benchmark_job`"),
+    ],
+)
+def test_options_that_nothing_reads_are_refused(
+    words: str, said: str, recommend: Command, faults: Faults, capsys: Read
+) -> None:
+    write(SPEC + LOAD)
+    with pytest.raises(SystemExit) as ended:
+        recommend(*words.split())
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert faults.operations() == []
+
+
 def test_nobody_pays_in_the_wrong_account(recommend: Command, faults: Faults, capsys: Read) -> None:
     write(SPEC.replace("us-east-1", "us-east-1, account: '444455556666'") + LOAD)
     assert recommend("--run") == 1

@@ -24,7 +24,6 @@ from inferstack.facts.walk import objectives, variant_scalings, variants
 from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.load_testing import TrafficPattern
-from inferstack.format.variant import Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.rules import RuleTable
 from inferstack.problems.words import counted, likest
@@ -163,10 +162,13 @@ was measured on its instance type.
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """A variant of a spec, and what is known of its instance type. Counts are in instances."""
+    """A variant of a spec, or a component on it, and what is known of its instance type."""
 
-    path: SpecPath
-    variant: Variant
+    component: str | None = None
+    """The component, if the copies of one are compared: counts are in copies then."""
+    objective_path: SpecPath = ("objective",)
+    """Where its limits are written."""
+    start_path: SpecPath
     instance_type: str
     scaling: Autoscaling | None
     scaling_path: SpecPath
@@ -175,10 +177,10 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     demand: "Demand"
     measured: "Sequence[Size]"
     """What the measured configurations of this type would take, the best first; empty if there are none."""
-    price: Decimal | None
+    price: Decimal | None = None
     average: Decimal | None = None
     """Instances that run on average over the traffic, if there is any that says it."""
-    currency: str
+    currency: str = ""
 
     @property
     def best(self) -> "Size | None":
@@ -186,21 +188,39 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         fast = [it for it in self.measured if not it.objections]
         return min(fast, key=lambda it: self.demand.of(it.measurement).peak / it.usable, default=None)
 
+    @property
+    def seconds_a_request(self) -> "Decimal | None":
+        """How long a request takes in that configuration, if it is known."""
+        return None if self.best is None else self.best.measurement.seconds_a_request
+
     def targets(self, need: "CountedIn") -> Iterator[tuple[SpecPath, Decimal]]:
-        """The targets per instance in the unit of a need, with their paths."""
+        """The targets per instance or copy in the unit of a need, with their paths."""
         for index, policy in enumerate(() if self.scaling is None else self.scaling.policies):
             if policy.metric in need.metrics:
                 path = (*self.scaling_path, "policies", index, "target_value")
                 yield path, Decimal(str(policy.target_value))
 
+    def counted(self, count: int) -> str:
+        """So many instances, or copies of the component."""
+        if self.component is None:
+            return counted(count, "instance")
+        return f"{count} {'copy' if count == 1 else 'copies'} of `{self.component}`"
+
+    def basis(self, size: "Size", need: "CountedIn") -> str:
+        """What a number that is planned for follows from."""
+        factor = self.demand.safety_factor
+        times = "" if factor == 1 else f", times the `safety_factor` {factor:f}"
+        return f"since `{size.title}` answered {need.each.normalize():f} on one{times}"
+
     def planned(self, need: "CountedIn") -> Decimal:
-        """How much of a need an instance is planned for."""
+        """How much of a need an instance or copy is planned for."""
         return self.demand.safety_factor * need.each
 
 
 @MEASURED.warning("IS561", _SCALING)
 def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
-    """An endpoint should have enough instances for its objective, judging by what one did in the load test.
+    """An endpoint should have enough instances for its objective, and a component enough copies, judging by
+    what one did in the load test.
 
     Where a policy has a target per instance, that target decides (IS551).
     """
@@ -208,44 +228,47 @@ def instances_meet_the_objective(compared: Compared) -> Iterator[Problem]:
     if best is None:
         return
     need = max(compared.demand.needs(best.measurement), key=lambda it: it.most / it.each)
-    if next(compared.targets(need), None) is not None:
+    if compared.component is None and next(compared.targets(need), None) is not None:
         return
     can = compared.most * compared.planned(need)
     if can < need.most:
         path, fix = (*compared.scaling_path, "max_capacity"), f"raise it to {best.count}"
         if compared.scaling is None:
-            path = (*compared.path, "initial_instance_count")
+            path = compared.start_path
             fix = f"start with {best.count}, or let `autoscaling` add them"
-        answered = f"{counted(compared.most, 'instance')} can answer {can:.0f} of {need.most:f} {need.unit}"
-        yield Problem(path, f"{answered}, {_by(best, need)}", fix)
+        answered = f"{compared.counted(compared.most)} can answer {can:.0f} of {need.most:f} {need.unit}"
+        yield Problem(path, f"{answered}, {compared.basis(best, need)}", fix)
 
 
 @MEASURED.warning("IS562", _SCALING)
 def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
-    """A target should not be above what an instance did in the load test, times the safety factor.
+    """A target should not be above what an instance or copy did in the load test, times the safety factor.
 
-    Instances would be added only when those that run are slow already.
+    More would be added only when those that run are slow already.
     """
     best = compared.best
     for need in () if best is None else compared.demand.needs(best.measurement):
         planned = compared.planned(need)
         for path, target in compared.targets(need):
             if best is not None and target > planned:
-                message = f"{target:f} is above the {planned.normalize():f} to plan for, {_by(best, need)}"
+                message = f"{target:f} is above the {planned.normalize():f} to plan for, {compared.basis(best, need)}"
                 yield Problem(path, message, f"lower it to {math.floor(planned)}")
 
 
 @MEASURED.warning("IS563")
 def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
-    """At least one configuration on the spec's type should have met the latency limit in the load test."""
+    """At least one configuration on the spec's type, and of each component on it, should have met the latency
+    limit in the load test.
+    """
     able = [it for it in compared.measured if it.is_counted]
     if able and compared.best is None:
         shown = min(able, key=lambda it: (it.measurement.usual_latency or 0, it.measurement.users or 0))
-        message = f"no configuration on {compared.instance_type} met the limit, not even "
+        which = "" if compared.component is None else f" of `{compared.component}`"
+        message = f"no configuration{which} on {compared.instance_type} met the limit, not even "
         message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
         keys = [*compared.demand.limits]
-        yield Problem(("objective", *(keys if len(keys) == 1 else ())), message, fix)
+        yield Problem((*compared.objective_path, *(keys if len(keys) == 1 else ())), message, fix)
 
 
 @MEASURED.warning("IS564")
@@ -272,16 +295,16 @@ def instances_are_within_the_budget(compared: Compared) -> Iterator[Problem]:
 
 @MEASURED.warning("IS567")
 def start_is_enough_for_the_quietest_minute(compared: Compared) -> Iterator[Problem]:
-    """A scaled endpoint should start with as many instances as its quietest minute needs."""
+    """What scales should start with as many instances or copies as its quietest minute needs."""
     best = compared.best
     if best is None or compared.scaling is None or compared.start == 0:
         return
     for need in compared.demand.needs(best.measurement):
         can, lowest = compared.start * compared.planned(need), need.lowest
         if lowest is not None and can < lowest:
-            answered = f"{counted(compared.start, 'instance')} can answer {can:.0f} of {lowest:f} {need.unit}"
-            path = (*compared.path, "initial_instance_count")
-            yield Problem(path, f"{answered}, {_by(best, need)}", f"start with at least {best.min_capacity}")
+            answered = f"{compared.counted(compared.start)} can answer {can:.0f} of {lowest:f} {need.unit}"
+            fix = f"start with at least {best.min_capacity}"
+            yield Problem(compared.start_path, f"{answered}, {compared.basis(best, need)}", fix)
 
 
 class Priced(msgspec.Struct, frozen=True):
@@ -308,7 +331,3 @@ def region_has_the_instance_type(priced: Priced) -> Iterator[Problem]:
             update = f"if the list is old, run `inferstack prices update --region {priced.region}`"
             fix = f"choose another region, or another type: {likest(name, there)}; {update}"
             yield Problem(path, message, fix)
-
-
-def _by(size: "Size", need: "CountedIn") -> str:
-    return f"since `{size.title}` answered {need.each:f} on one"

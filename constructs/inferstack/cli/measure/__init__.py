@@ -1,13 +1,12 @@
 """``inferstack measure``: how much a spec's Triton model answers on this machine, or a deployed endpoint."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inferstack.check.load import LoadedSpec, load_spec
-from inferstack.cli.arguments import add_region, positive_number, whole_number
-from inferstack.cli.measure.deployed import on_endpoint
+from inferstack.cli.arguments import add_region, positive_number, unread, whole_number
+from inferstack.cli.measure.deployed import MOST_REQUESTS, on_endpoint
 from inferstack.cli.measure.output import loads, show_points, status, write_measurements
 from inferstack.cli.measure.served import what_is_served
 from inferstack.cli.measure.tuning import Tuning
@@ -23,7 +22,6 @@ from inferstack.triton.rehearsal import RehearsalRefused
 
 _SECONDS, _WINDOW, _LONGEST = 120.0, 1.0, 20.0
 _MOST_USERS = 1024
-_MOST_REQUESTS = 100_000
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -65,7 +63,7 @@ def _add_server(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("on this machine").add_argument
     add("--tune", metavar="NAME", help="with --try: the model to tune, if the repository has several")
     python = "interpreter with nvidia-pytriton and what the models import (default: this one)"
-    add("--python", metavar="FILE", type=Path, default=Path(sys.executable), help=python)
+    add("--python", metavar="FILE", type=Path, help=python)
     allow = "also allow files from this folder, besides the spec's own"
     add("--allow", metavar="DIR", type=Path, action="append", default=[], help=allow)
     add("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
@@ -74,8 +72,8 @@ def _add_server(command: argparse.ArgumentParser) -> None:
 def _add_endpoint(command: argparse.ArgumentParser) -> None:
     add = command.add_argument_group("a deployed endpoint").add_argument
     add("--endpoint", metavar="NAME", help="send the load to this endpoint (needs AWS credentials)")
-    requests = f"the most requests to send, in all ({_MOST_REQUESTS:,})"
-    add("--requests", metavar="N", type=whole_number, default=_MOST_REQUESTS, help=requests)
+    requests = f"the most requests to send, in all ({MOST_REQUESTS:,})"
+    add("--requests", metavar="N", type=whole_number, help=requests)
     budget = "stop before its instances have cost this much, in the currency of the prices"
     add("--budget", metavar="X", type=positive_number, help=budget)
     add("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
@@ -125,8 +123,12 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield "--write, --tune and --picture need --try"
     if options.tried and options.endpoint is not None:
         yield "--try changes a local server; an endpoint is measured as it is"
-    if options.endpoint is None and options.budget is not None:
-        yield "--budget is for an --endpoint"
+    if options.endpoint is None:
+        yield from unread(options, ("budget", "requests", "prices"), "an --endpoint")
+    else:
+        yield from unread(options, ("python", "allow", "log"), "a server on this machine, not an --endpoint")
+        if options.body is not None:
+            yield from unread(options, ("model",), "a body that is made from the declared inputs, not --body")
 
 
 # ---------------------------------------------------------------- on this machine

@@ -16,6 +16,9 @@ from inferstack.sizing.closed_loop import Pace
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, prices_for
 from inferstack.triton.measuring.serving import request_to
 
+MOST_REQUESTS = 100_000
+"""How many requests are sent at most, unless `--requests` says it."""
+
 
 def on_endpoint(loaded: LoadedSpec, pace: Pace, options: argparse.Namespace) -> int:
     """Bounded in requests, time and money."""
@@ -25,8 +28,9 @@ def on_endpoint(loaded: LoadedSpec, pace: Pace, options: argparse.Namespace) -> 
         try:
             with passing() as show:
                 load.try_once()
+                most = MOST_REQUESTS if options.requests is None else options.requests
                 for users in options.concurrency:
-                    requests = options.requests - load.sent
+                    requests = most - load.sent
                     longest = min(pace.longest, load.seconds_left(options.budget))
                     if requests < 1 or longest <= 0:
                         used = "--requests" if requests < 1 else "--budget"

@@ -1,6 +1,8 @@
 """Which of a spec's repositories is measured."""
 
 import argparse
+import sys
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -20,7 +22,8 @@ def what_is_served(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[Pla
     if not blocks:
         raise Refusal(f"{options.spec}: nothing to measure: the spec has no `triton` block")
     placed = only_block(loaded.spec, blocks, "the load", choice)
-    first, *_ = rehearsals_at(placed, loaded, options.spec, options.python, options.timeout)
+    python = Path(sys.executable) if options.python is None else options.python
+    first, *_ = rehearsals_at(placed, loaded, options.spec, python, options.timeout)
     by_archive = {repository.archive: repository for repository in first.repositories}
     wanted = options.target_model
     if wanted is None and len(by_archive) > 1:

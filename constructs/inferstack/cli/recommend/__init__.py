@@ -15,7 +15,7 @@ from inferstack.account.connection import AccountError, connect
 from inferstack.account.job_result import JobResult, result_of
 from inferstack.account.recommender import NoSuchJobError, Progress, Recommender
 from inferstack.check.load import LoadedSpec, load_spec
-from inferstack.cli.arguments import add_region, whole_number, whole_number_within
+from inferstack.cli.arguments import add_region, unread, whole_number, whole_number_within
 from inferstack.cli.editing import edit_spec
 from inferstack.cli.recommend.found import result_lines
 from inferstack.cli.recommend.plan import show_plan
@@ -36,6 +36,8 @@ from inferstack.sizing.prices import PRICE_FILE
 from inferstack.source.written import entry_lines
 from inferstack.triton.archive.writing import complete_or_absent
 
+_OF_RESULTS = ("measurements_out", "autoscaling", "write", "target_cpu", "instances")
+_OF_BENCHMARKS = "jobs of `ai_benchmark_job`"
 _EXAMPLE = "`load_test`, `ai_benchmark_job` or `ai_recommendation_job`"
 
 
@@ -89,17 +91,34 @@ def run(options: argparse.Namespace) -> int:
     Such jobs cost money: SageMaker starts instances for them. A job goes on when this command is interrupted;
     --result takes it up again, and --stop ends it.
     """
+    for message in _wrong_usage(options):
+        options.wrong_usage(message)
     loaded = load_spec(options.spec, stage=options.stage, region=options.region)
     block = _block(loaded, options.block)
     if options.autoscaling is not None and block != "load_test":
         options.wrong_usage("--autoscaling is for jobs of `load_test`")
-    if options.write and options.autoscaling is None:
-        options.wrong_usage("--write needs --autoscaling")
+    for message in unread(options, ("instances",) if block != "ai_benchmark_job" else (), _OF_BENCHMARKS):
+        options.wrong_usage(message)
     try:
         with termination_interrupts():
             return _act(loaded, block, options)
     except AccountError as error:
         raise Refusal(str(error)) from None
+
+
+def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
+    if options.result is not None or options.stop is not None:
+        yield from unread(options, ("model_name", "job_name", "prices"), "a job that is not started yet")
+    if options.print:
+        yield from unread(options, ("prices",), "the plan, which --print does not show")
+    if not options.start and options.result is None:
+        yield from unread(options, _OF_RESULTS, "a result: add --run, or --result JOB")
+        if options.format == "json":
+            yield "--format json is for a result: add --run, or --result JOB"
+    if options.autoscaling is None:
+        if options.write:
+            yield "--write needs --autoscaling"
+        yield from unread(options, ("target_cpu",), "--autoscaling")
 
 
 def _act(loaded: LoadedSpec, block: str, options: argparse.Namespace) -> int:

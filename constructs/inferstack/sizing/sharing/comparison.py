@@ -10,6 +10,7 @@ from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.walk import instance_types, model_containers, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import SpecError
+from inferstack.problems.words import choose
 from inferstack.sizing.sharing.hosts import CannotPackError, SharedFleet, Simulation, hosts_of, one_host
 from inferstack.sizing.sharing.multi_model import (
     ColdStarts,
@@ -139,6 +140,10 @@ def _cold_starts(
     requests = {} if question.traffic is None else question.traffic.requests
     if any(_is_uncached(container) for _, _, container in model_containers(spec)):
         return ColdStarts(dict(loads_of_uncached(requests)), (), 0)
+    for name in question.memory:
+        if name not in (ANY_MODEL, *requests):
+            which = f"the traffic has no such model; {choose(name, [*requests])}"
+            raise CannotPackError(f"`--model-memory` names `{name}`: {which}")
     memory = {name: question.memory.get(name, question.memory.get(ANY_MODEL, 0)) for name in requests}
     if not all(memory.values()):
         return None
