@@ -89,6 +89,12 @@ HARMLESS = {
     "a busy endpoint that is waited for": 'Cannot update in-progress endpoint "arn:aws:sagemaker:eu-west-1:123456789012:endpoint/chat", retrying in 30 seconds',
     "a download that hf_transfer repeats": "RuntimeError: An error occurred while downloading using `hf_transfer`; retrying without it",
     "an operator that a converter replaces": "INFO - Unknown builtin op: torchvision::nms was found in the graph and is skipping the script",
+    "a buffer that an allocator asks for again": "2024-01-01 10:00:00.000000 [W:onnxruntime:Default, bfc_arena.cc:376] Failed to allocate memory for requested buffer of size 67108864",
+    "workers that were ended on purpose": "INFO: Killed 3 stale workers",
+    "a tool that a script does without": "/bin/sh: 1: nvidia-smi: not found",
+    "weights in another format": "2024-01-01T10:00:00.000000Z  WARN download: text_generation_launcher: No .safetensors weights found for model a/b and revision None. Converting",
+    "numpy's warning": "FutureWarning: AttributeError: module 'numpy' has no attribute 'object' will be raised from 1.24 on",
+    "code that a language model wrote": 'print(foo("CUDA out of memory. Tried to allocate 2 GiB"))',
     "a comment beside a table": "// | OOMKilled | Running | exitCode: 137, Reason: OOMKilled |",
 }  # fmt: skip
 
