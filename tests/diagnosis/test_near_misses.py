@@ -95,6 +95,8 @@ HARMLESS = {
     "weights in another format": "2024-01-01T10:00:00.000000Z  WARN download: text_generation_launcher: No .safetensors weights found for model a/b and revision None. Converting",
     "numpy's warning": "FutureWarning: AttributeError: module 'numpy' has no attribute 'object' will be raised from 1.24 on",
     "code that a language model wrote": 'print(foo("CUDA out of memory. Tried to allocate 2 GiB"))',
+    "a text that the tokenizer cuts off": "Token indices sequence length is longer than the specified maximum sequence length for this model (738 > 512). Running this sequence through the model will result in indexing errors",
+    "credentials that are found later": "INFO - Unable to locate credentials in the environment, falling back to the role of the instance",
     "a comment beside a table": "// | OOMKilled | Running | exitCode: 137, Reason: OOMKilled |",
 }  # fmt: skip
 
