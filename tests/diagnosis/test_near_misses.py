@@ -97,6 +97,7 @@ HARMLESS = {
     "code that a language model wrote": 'print(foo("CUDA out of memory. Tried to allocate 2 GiB"))',
     "a text that the tokenizer cuts off": "Token indices sequence length is longer than the specified maximum sequence length for this model (738 > 512). Running this sequence through the model will result in indexing errors",
     "credentials that are found later": "INFO - Unable to locate credentials in the environment, falling back to the role of the instance",
+    "a quantization that is undone": "MXFP4 quantization is only supported on GPUs with compute capability >= 7.5 (e.g T4, A100, L4, H100, or B200). We will default to dequantizing the model to bf16.",
     "a comment beside a table": "// | OOMKilled | Running | exitCode: 137, Reason: OOMKilled |",
 }  # fmt: skip
 
