@@ -69,6 +69,35 @@ HARMLESS = {
     "a value of an enumeration": "return Err(ScanError::ResourceLimitExceeded {",
     "a field of a record": "    ResourceLimitExceeded {",
     "a chapter of a course": "Next: limits, OOMKilled and classes of quality",
+    "a host that Java does not find for itself": "2021-01-01 10:00:00,000 [WARN ] main com.amazonaws.ml.mms.ModelServer - java.net.UnknownHostException: model.aws.local: model.aws.local: Name or service not known",
+    "a name that pip resolves later": "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError': Failed to establish a new connection: [Errno -2] Name or service not known': /simple/numpy/",
+    "a host that is asked again": "[Errno -3] Temporary failure in name resolution; retrying in 2 seconds",
+    "a certificate in advice": "Set REQUESTS_CA_BUNDLE if you get CERTIFICATE_VERIFY_FAILED behind a proxy.",
+    "pooling that TEI chooses": "2024-01-01T10:00:00.000000Z  WARN text_embeddings_router: router/src/lib.rs:458: The `--pooling` arg is not set and we could not find a pooling configuration (`1_Pooling/config.json`) for this model but the model is a BERT variant. Defaulting to `CLS` pooling.",
+    "an opset that ONNX Runtime tries": "2024-01-01 10:00:00.000000 [W:onnxruntime:, model_load_utils.h:46] ONNX Runtime only *guarantees* support for models stamped with official released onnx opset versions. Current official support for domain ai.onnx is till opset 21.",
+    "weights of a new head": "Some weights of BertForSequenceClassification were not initialized from the model checkpoint at /opt/ml/model and are newly initialized: ['classifier.weight']",
+    "names of columns that are left out": "UserWarning: X does not have valid feature names, but RandomForestClassifier was fitted with feature names",
+    "a slow tokenizer instead": "WARNING:transformers: T5Converter requires the protobuf library but it was not found in your environment; falling back to the slow tokenizer",
+    "adapters that are off": "INFO 09-18 10:00:00 [config.py:20] LoRA is not enabled",
+    "code that checks features": 'raise ValueError(f"X has {n} features, but Model is expecting {m} features")',
+    "a bucket that is asked elsewhere": "WARNING: An error occurred (PermanentRedirect) when calling the HeadBucket operation: redirected to eu-west-1",
+    "a GLIBC that a wheel names in a warning": "UserWarning: /lib/libm.so.6: version `GLIBC_2.34' not found; the CPU kernel is used",
+    "a prompt about weights": '{"inputs": "What does Weights only load failed mean, and X has 5 features, but SVC is expecting 6 features?"}',
+    "a model's answer about certificates": "generated text: 'The error CERTIFICATE_VERIFY_FAILED comes from a proxy'",
+    "a template that may be missing": "Tip: use the completions API if default chat template is no longer allowed, so you must provide a chat template",
+    "a Neuron core that is asked for again": "2023-Jan-01 10:00:00.0000 1:1 WARN  NRT:nrt_allocate_neuron_cores NeuronCore(s) not available - Requested:1 Available:0, retrying",
+    "a busy endpoint that is waited for": 'Cannot update in-progress endpoint "arn:aws:sagemaker:eu-west-1:123456789012:endpoint/chat", retrying in 30 seconds',
+    "a download that hf_transfer repeats": "RuntimeError: An error occurred while downloading using `hf_transfer`; retrying without it",
+    "an operator that a converter replaces": "INFO - Unknown builtin op: torchvision::nms was found in the graph and is skipping the script",
+    "a buffer that an allocator asks for again": "2024-01-01 10:00:00.000000 [W:onnxruntime:Default, bfc_arena.cc:376] Failed to allocate memory for requested buffer of size 67108864",
+    "workers that were ended on purpose": "INFO: Killed 3 stale workers",
+    "a tool that a script does without": "/bin/sh: 1: nvidia-smi: not found",
+    "weights in another format": "2024-01-01T10:00:00.000000Z  WARN download: text_generation_launcher: No .safetensors weights found for model a/b and revision None. Converting",
+    "numpy's warning": "FutureWarning: AttributeError: module 'numpy' has no attribute 'object' will be raised from 1.24 on",
+    "code that a language model wrote": 'print(foo("CUDA out of memory. Tried to allocate 2 GiB"))',
+    "a text that the tokenizer cuts off": "Token indices sequence length is longer than the specified maximum sequence length for this model (738 > 512). Running this sequence through the model will result in indexing errors",
+    "credentials that are found later": "INFO - Unable to locate credentials in the environment, falling back to the role of the instance",
+    "a quantization that is undone": "MXFP4 quantization is only supported on GPUs with compute capability >= 7.5 (e.g T4, A100, L4, H100, or B200). We will default to dequantizing the model to bf16.",
     "a comment beside a table": "// | OOMKilled | Running | exitCode: 137, Reason: OOMKilled |",
 }  # fmt: skip
 
@@ -87,6 +116,13 @@ OPEN = {
     "heads of a layer of one's own": "AssertionError: embed_dim 10 and num_heads 3: embed_dim must be divisible by num_heads",
     "GPUs that a library leaves out": "Ignoring visible gpu device (device: 0) with Cuda compute capability 3.0. The minimum required Cuda capability is 3.5.",
     "a role that a script assumes": "botocore: Could not assume role from the profile `dev`",
+    "a proxy that waited": "[error] 17#17: *4 upstream timed out (110: Connection timed out) while reading response header from upstream, client: 1.2.3.4",
+    "a process that exited": 'Received server error (0) from model with message "An error occurred while handling request as the model process exited."',
+    "a server that is started again": "WARNING:__main__:unexpected tensorflow serving exit (status: 6). restarting.",
+    "a server with much to do": '{"error":"Model is overloaded","error_type":"overloaded"}',
+    "a model without a version that loads": "E0101 10:00:00.000000 1 server.cc:100] failed to load 'net', no version is available",
+    "an endpoint that Terraform waited for": "Error: waiting for SageMaker AI Endpoint (chat) to be in service: unexpected state 'Failed', wanted target 'InService'. last error: <nil>",
+    "a size that no server refuses": "INFO request body 8123456 bytes, limit 25000000",
     "no resources in Kubernetes": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu. Insufficient resources",
 }  # fmt: skip
 
@@ -147,5 +183,5 @@ def test_a_line_after_which_the_program_goes_on_is_shown():
     assert "if it did not, this may be why: the GPU ran out of memory" in found.message
 
 
-def test_there_are_eighty():
-    assert len(HARMLESS) + len(OPEN) + len(TWO) >= 80
+def test_there_are_a_hundred():
+    assert len(HARMLESS) + len(OPEN) + len(TWO) >= 100

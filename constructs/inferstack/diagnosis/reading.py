@@ -27,9 +27,10 @@ _PREFIX = re.compile(
         | \S+/i-[0-9a-f]{{8,}}\S* | [\w.-]+\s*\|(?=\s) | \|(?=\s) | --\s\|
         | \[{_LEVEL}\s*\] | \b{_LEVEL}\b:?
         | \[?[\w./]+\.py:\d+\] | \(\w+\spid=\d+\) | \[\d+,\d+\]<std(?:out|err)>: | \[\d+\](?=\s)
-        | W-[\w.-]+ | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s-
+        | W-[\w.-]+:? | com\.amazonaws\.ml\.mms\.\S+\s- | org\.pytorch\.serve\.\S+\s-
         | :?\[sagemaker\slogs\]\s\[[\w-]+\]
-        | MODEL_LOG\s- | \S*PyProcess\S*
+        | MODEL_LOG\s- | \S*PyProcess\S*(?:\s-)?
+        | \[\d{{4}}-\d\d-\d\d:\d\d:\d\d:\d\d:{_LEVEL}\] | -\s[\w.-]+\s-\s{_LEVEL}\s-
     )[ ]?)*""",
     re.VERBOSE,
 )
