@@ -185,3 +185,9 @@ def test_a_line_after_which_the_program_goes_on_is_shown():
 
 def test_there_are_a_hundred():
     assert len(HARMLESS) + len(OPEN) + len(TWO) >= 100
+
+
+def test_other_versions_that_scikit_learn_warns_of_may_be_why():
+    found = told("UserWarning: Trying to unpickle estimator SVC from version 0.21.2 when using version 0.19.1. ")
+    assert (found.verdict, found.code) == ("cannot-tell", "")
+    assert "SVC was saved with scikit-learn 0.21.2, and the image has 0.19.1" in found.message

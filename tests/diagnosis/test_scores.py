@@ -28,6 +28,8 @@ FILES = {
     "third.yaml": (40, 20),
     "fourth.yaml": (15, 10),
     "fifth.yaml": (30, 15),
+    "six.yaml": (40, 20),
+    "seven.yaml": (40, 20),
 }
 """With the least number of failures and of healthy texts."""
 LEAST_NAMED, MOST_WRONG = 0.6, 0.05
@@ -37,7 +39,7 @@ LEAST_NAMED, MOST_WRONG = 0.6, 0.05
 def test_causes_are_named_and_few_are_wrong(name):
     score = scored(name)
     assert score.failures >= FILES[name][0]
-    assert score.named / score.failures >= LEAST_NAMED, score.unnamed
+    assert score.named / score.causes >= LEAST_NAMED, score.unnamed
     assert len(score.wrong) / score.failures <= MOST_WRONG, score.wrong
 
 
@@ -45,7 +47,7 @@ def test_causes_are_named_and_few_are_wrong(name):
 def test_no_certainty_is_unearned(name):
     for case in cases(name):
         found = answer(case)
-        assert not found.certain or found.code == case.cause, case.url
+        assert not found.certain or found.code in (case.cause, *case.also), case.url
 
 
 @pytest.mark.parametrize("name", FILES)

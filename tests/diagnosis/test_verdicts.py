@@ -119,6 +119,30 @@ ORDER = {
         "    dispatch[key[0]](self)\nKeyError: 0\n",
         "pickle-version",
     ),
+    "memory that PyTorch says how to save in the same line": (
+        "RuntimeError: CUDA out of memory. Tried to allocate 128.00 MiB (GPU 0; 8.00 GiB total capacity) If reserved "
+        "memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.\n",
+        "gpu-memory",
+    ),
+    "an error that says how to debug it": (f"{OOM}; set CUDA_LAUNCH_BLOCKING=1 to debug\n", "gpu-memory"),
+    "the driver that hosts with GPUs lend": (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
+        "OSError: libcuda.so.1: cannot open shared object file: No such file or directory\n",
+        "no-gpu",
+    ),
+    "a script with Windows' line ends, and what follows from it": (
+        "ModuleNotFoundError: No module named 'wsgi'\n/app/entry.sh: line 2: $'\\r': command not found\n",
+        "no-program",
+    ),
+    "an exception of a client": (
+        'Traceback (most recent call last):\n  File "/usr/lib/python3/httpx/_models.py", line 763, in raise_for_status\n'
+        "    raise HTTPStatusError(message)\nhttpx.HTTPStatusError: Client error '400 Bad Request'\n",
+        "exception-of-client",
+    ),
+    "IAM's sentence on two lines": (
+        "User: arn:aws:sts::123456789012:assumed-role/a/b\n      is not authorized to perform: sagemaker:UpdateEndpoint\n",
+        "not-authorized",
+    ),
     "an exception from where a tokenizer is read": (
         'Traceback (most recent call last):\n  File "/opt/conda/lib/sentencepiece/__init__.py", line 310, in LoadFromFile\n'
         "    return Load(self, arg)\nTypeError: not a string\n",
@@ -257,6 +281,18 @@ def test_a_log_of_a_hundred_thousand_lines_takes_no_search_for_each():
         b"12:00:00 request %d took %d ms\n" % (it + 10_000, it + 10_000) for it in range(100_000)
     )
     assert told(lines + OOM.encode()).line_number == 100_001
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"code":424, "message":"prediction failure", "error":"bad \\\\"x\\\\""}', 'bad \\\\"x\\\\"'),
+        ('{\\"error\\": \\"Model chat has no worker\\"}', "Model chat has no worker"),
+    ],
+)
+def test_the_error_says_more_than_the_message(body, said):
+    found = told(f'Received client error (424) from primary with message "{body}". See https://x')
+    assert found.message == f"the container answered 424: {said}"
 
 
 @pytest.mark.parametrize("brace", ["{", "\n{"])

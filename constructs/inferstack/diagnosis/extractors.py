@@ -17,8 +17,12 @@ _EXCEPTION = re.compile(
 )
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARKS = re.compile(r"^[\s^~│|]*$")
-# Whose exceptions mean the same, whatever they say, by a part of the last frame's path.
-_READERS = {"pickle.py,": "pickle-version", "/sentencepiece/": "no-tokenizer"}
+# Where exceptions mean the same, whatever they say: a part of the last frame's path.
+_PLACES = {
+    "pickle.py,": "pickle-version",
+    "/sentencepiece/": "no-tokenizer",
+    **{f"/{it}/": "exception-of-client" for it in ("aiohttp", "botocore", "grpc", "httpx", "requests")},
+}
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 # What reading a pickle raises about the file as such, and not about what is in it.
 _OF_FILES = re.compile(
@@ -64,7 +68,7 @@ class Traceback:
             return None
         self._is_in = False
         at = f" at {self._frame}" if self._frame else ""
-        code = next((code for part, code in _READERS.items() if part in at), "exception")
+        code = next((code for part, code in _PLACES.items() if part in at), "exception")
         if _OF_FILES.search(found["name"]) is not None:
             code = "exception"
         return known().extracted[code], {"raised": found["name"] + at}

@@ -57,7 +57,8 @@ class Clue(msgspec.Struct, frozen=True):
     @property
     def rank(self) -> tuple[int, int, int]:
         """What is least is the likeliest cause, apart from the order of lines."""
-        least = _AFTER_ANOTHER if self.is_second else 0
+        # A rank of 0 is of what explains all that is seen before it, too.
+        least = _AFTER_ANOTHER if self.is_second and self.signature.rank else 0
         return self.start, max(self.signature.rank, least), self.line.number
 
     @property
