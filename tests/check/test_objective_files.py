@@ -187,7 +187,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
                 "time_to_first_token": {**FIRST, "value_in_milliseconds": 100},
             }
         },
-        "no configuration on ml.m5.xlarge met the limit, not even `few`: 100 ms until the first token is over",
+        "no configuration on ml.m5.xlarge is known to meet the limit, not even `few`: 100 ms until the first token is over",
     ),
     "IS567 a start below the quietest requests at once": (
         {"objective": {**TALK, "lowest_concurrency": 33}, **at_once(22), **of_size(1)},
@@ -197,7 +197,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS563 nothing that is fast enough": (
         {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 299}}},
         {"objective": {**OBJECTIVE, "latency": {**LATENCY, "value_in_milliseconds": 300}}},
-        "no configuration on ml.m5.xlarge met the limit, not even `base`: 300 ms is over the limit of 299 ms at P95",
+        "no configuration on ml.m5.xlarge is known to meet the limit, not even `base`: 300 ms is over the limit of 299 ms at P95",
     ),
     "IS564 over the budget": (
         {"objective": {**OBJECTIVE, "budget_per_hour": 0.68}},
@@ -244,7 +244,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "IS563 no copy is fast enough": (
         {"objective": EACH, **copies(3, latency={**LATENCY, "value_in_milliseconds": 299})},
         {"objective": EACH, **copies(3, latency={**LATENCY, "value_in_milliseconds": 300})},
-        "no configuration of `bert` on ml.m5.xlarge met the limit, not even `base`: 300 ms is over the limit of 299",
+        "no configuration of `bert` on ml.m5.xlarge is known to meet the limit, not even `base`: 300 ms is over the limit of 299",
     ),
     "IS564 over the budget, which is all that is said of the whole": (
         {"objective": {**EACH, "budget_per_hour": 0.68}, **copies(2)},

@@ -350,6 +350,10 @@ WRONG = {
     '{"request_throughput": 3.3, "output_throughput": 400.2}': (
         "`completed` is missing; name the summary as vLLM wrote it, or write what another load test measured",
     ),
+    '{"request_throughput": 0.0, "output_throughput": 0.0, "completed": 0}': (
+        "no request was answered; repeat the run",
+    ),
+    HEAD + "base,ml.g5.xlarge,sNaN\n": ("`requests_per_minute` is `sNaN`; write a number above 0",),
     '{"request_throughput": 3.3}': (
         "name the summary as AIPerf wrote it, or write what another load test measured into a CSV file",
     ),

@@ -197,7 +197,7 @@ def _of_row(row: Mapping[str, str], line: int, reader: _Reader) -> Iterator[Meas
             numbers[meaning] = _number(name, meaning, text, line, reader)
             if isinstance(meaning, _Latency) and _FMBENCH in row and not name.endswith("_ms"):
                 numbers[meaning] *= _MILLISECONDS_A_SECOND
-    if numbers.get(_TOGETHER, 1) != 1:
+    if len(reader.problems) == before and numbers.get(_TOGETHER, 1) != 1:
         together = f"`{_TOGETHER}` is {row[_TOGETHER]}, so the rates are those of several instances together"
         reader.fault(line, together, f"write what one answered, and leave out `{_TOGETHER}`")
     if len(reader.problems) == before:
@@ -247,18 +247,25 @@ def _of_field(field: str, numbers: Mapping[str | _Latency, Decimal]) -> dict[Dec
 
 
 def _number(name: str, meaning: str | _Latency, text: str, line: int, reader: _Reader) -> Decimal:
+    unknown = Decimal("NaN")
     try:
         number = Decimal(text)
     except InvalidOperation:
-        number = Decimal("NaN")
+        number = unknown
+    if not number.is_finite():
+        # One that signals can be compared with nothing.
+        number = unknown
     is_none = number == 0 and meaning in (_FAILED, _TOKENS, _ERRORS)
     if number == 0 and meaning == "requests_per_minute":
-        reader.fault(line, f"`{name}` is {shown(text)}", "leave out a run in which nothing was answered")
+        fix = "leave out a run in which nothing was answered"
     elif not number.is_finite() or not (is_none or LEAST <= number <= MOST):
-        reader.fault(line, f"`{name}` is {shown(text)}", "write a number above 0, with a point and no unit")
+        fix = "write a number above 0, with a point and no unit"
     elif meaning in ("users", _FAILED, _SENT) and number != int(number):
-        reader.fault(line, f"`{name}` is {shown(text)}", "write a whole number")
-    return number
+        fix = "write a whole number"
+    else:
+        return number
+    reader.fault(line, f"`{name}` is {shown(text)}", fix)
+    return unknown
 
 
 def as_csv(measurements: Sequence[Measurement]) -> str:

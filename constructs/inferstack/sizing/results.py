@@ -282,6 +282,8 @@ def _vllm(result: Answer, tested: Tested) -> Iterator[Measurement]:
     https://github.com/sgl-project/sglang/blob/main/python/sglang/bench_serving.py
     """
     assert tested.instance_type is not None
+    if not result["completed"]:
+        raise NoRunError("no request was answered", "repeat the run")
     answered = _count(result["completed"])
     sent = _count(result.get("num_prompts") or answered)
     at_a_rate = str(result.get("request_rate", "inf")).lower() not in ("inf", "infinity")

@@ -251,8 +251,9 @@ def target_is_below_the_knee(compared: Compared) -> Iterator[Problem]:
         planned = compared.planned(need)
         for path, target in compared.targets(need):
             if best is not None and target > planned:
-                message = f"{target:f} is above the {planned.normalize():f} to plan for, {compared.basis(best, need)}"
-                yield Problem(path, message, f"lower it to {math.floor(planned)}")
+                message = f"{target:f} is above the {planned.normalize():f} to plan for"
+                fix = f"lower it to {math.floor(planned)}"
+                yield Problem(path, f"{message}, {compared.basis(best, need)}", fix)
 
 
 @MEASURED.warning("IS563")
@@ -264,7 +265,7 @@ def type_meets_the_limit(compared: Compared) -> Iterator[Problem]:
     if able and compared.best is None:
         shown = min(able, key=lambda it: (it.measurement.usual_latency or 0, it.measurement.users or 0))
         which = "" if compared.component is None else f" of `{compared.component}`"
-        message = f"no configuration{which} on {compared.instance_type} met the limit, not even "
+        message = f"no configuration{which} on {compared.instance_type} is known to meet the limit, not even "
         message += f"`{shown.title}`: {shown.objections[0]}"
         fix = "choose another type with `inferstack size`, or measure another configuration"
         keys = [*compared.demand.limits]
