@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from inferstack.account.preflight.policy import least_policy
-from inferstack.account.preflight.running import CheckedPlace, preflight, worst
-from inferstack.account.preflight.verdict import Result
+from inferstack.account.preflight.running import CheckedPlace, preflight
+from inferstack.account.preflight.verdict import WORST_FIRST, Result
 from inferstack.cli.arguments import add_paths, add_region
 from inferstack.cli.deployment import refused, specs_of
 from inferstack.cli.escaping import json_text
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             show(f"{it.check}: {it.verdict.message}")
     print(_WRITERS[options.format](found), end="", flush=True)
     states = Counter(it.verdict.state for it in found)
-    state = worst([*states])
+    state = next((it for it in WORST_FIRST if it in states), Result.OK)
     counts = ", ".join(f"{states[it]} {it}" for it in Result if states[it])
     tell(painted(counts, _COLORS[state], sys.stderr))
     return _STATUSES[state]

@@ -14,7 +14,6 @@ from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.verdict import (
     Check,
     Checked,
-    Result,
     Subject,
     Target,
     cannot_tell,
@@ -148,10 +147,3 @@ def _judged(check: Check, subject: Subject, asking: Asking) -> Checked:
         return check.judge(subject, asking)
     except AccountError as error:
         return cannot_tell(f"not checked: {error.said}", error.fix)
-
-
-def worst(states: Sequence[Result]) -> Result:
-    """What counts where there are several."""
-    return next(
-        it for it in (Result.PROBLEM, Result.CANNOT_TELL, Result.OK) if it in states or it is Result.OK
-    )
