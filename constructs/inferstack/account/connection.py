@@ -381,6 +381,14 @@ def connect(region: str | None) -> Connection:
     return Connection(str(account), used_region, session)
 
 
+def reached(region: str | None) -> Connection | AccountError:
+    """The account for a region as by :func:`connect`, or why it is not reached."""
+    try:
+        return connect(region)
+    except AccountError as error:
+        return error
+
+
 def _region_around(session: Any) -> str | None:
     """The region that the CDK CLI would deploy to; boto3 alone does not look at AWS_REGION.
 
