@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from inferstack.account.connection import AccountError
-from inferstack.account.status.logs import Log
 from inferstack.account.status.outcome import Outcome, Standing, outcome_of
-from inferstack.account.status.reasons import Reason, Reasons, log_groups, reasons_of
+from inferstack.account.status.reasons import Reasons, log_groups, reasons_of
 from inferstack.account.status.snapshot import Snapshot, WatchedStack
 from inferstack.cli.arguments import add_paths, add_region, whole_number, whole_number_within
 from inferstack.cli.deployment import COLORS, Deployment, deployments_of, exit_status, refused
@@ -147,7 +146,7 @@ def _changes(report: Report) -> Iterator[str]:
     for what, name, how in _rows(report.found):
         yield " ".join(filter(None, (what, name, how)))
     for it in report.reasons.found:
-        yield f"{it.part}: {next(_of_reason(it, plain=True))}"
+        yield f"{it.part}: {it.diagnosis.verdict}: {it.diagnosis.message}"
     yield from report.unread
 
 
@@ -161,7 +160,7 @@ def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
     rows = [*_rows(report.found)]
     yield from (f"  {printable(line)}" for line in table(rows)) if rows else ()
     for it in report.reasons.found:
-        first, *others = _of_reason(it)
+        first, *others = diagnosis_lines(it.diagnosis, it.source)
         yield f"  {printable(it.part)}: {first}"
         yield from (f"    {printable(line.strip())}" for line in others)
     for line in report.unread:
@@ -169,13 +168,6 @@ def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
     for part, lines in logs.items():
         yield f"  log of {printable(part)}:"
         yield from (f"    {printable(line)}" for line in lines or ["nothing"])
-
-
-def _of_reason(reason: Reason, *, plain: bool = False) -> Iterator[str]:
-    if plain:
-        yield f"{reason.diagnosis.verdict}: {reason.diagnosis.message}"
-    else:
-        yield from diagnosis_lines(reason.diagnosis, reason.source)
 
 
 def _rows(found: Snapshot) -> Iterator[Row]:
@@ -236,7 +228,7 @@ def _logs(report: Report, count: int) -> dict[str, list[str]]:
 
 def _last(watched: WatchedStack, group: str, found: Snapshot, count: int) -> list[str]:
     try:
-        log: Log = watched.log(group, found.began)
+        log = watched.log(group, found.began)
     except AccountError as error:
         return [f"not read: {error}"]
     cut = [f"(only the first part of {group} was read)"] if log.is_cut else []
