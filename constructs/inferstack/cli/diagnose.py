@@ -1,7 +1,6 @@
 """``inferstack diagnose``: the cause of a failure, from a log, a reason, an event or an answer."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     beside = None if options.spec is None else _beside(options)
     found = diagnosed(_findings(options.file), beside)
     if options.format == "json":
-        print(json_text(json.dumps(diagnosis_fields(found), indent=1)), flush=True)
+        print(json_text(diagnosis_fields(found)), flush=True)
     else:
         print("\n".join(map(printable, diagnosis_lines(found, options.file))), flush=True)
     return _STATUSES[found.verdict]

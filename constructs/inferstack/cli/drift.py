@@ -1,7 +1,6 @@
 """``inferstack drift``: how an endpoint that runs differs from its spec."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -146,7 +145,7 @@ def _text(rows: Sequence[DriftRow]) -> str:
 
 
 def _json(rows: Sequence[DriftRow]) -> str:
-    return json_text(json.dumps(msgspec.to_builtins(rows), indent=1)) + "\n"
+    return json_text(msgspec.to_builtins(rows)) + "\n"
 
 
 _WRITERS = {"text": _text, "json": _json}

@@ -1,7 +1,6 @@
 """``inferstack fit``: which instance types hold a language model, and how many requests fit beside it."""
 
 import argparse
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.choice import load_to_look_at
 from inferstack.cli.editing import edit_spec
+from inferstack.cli.escaping import json_text
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, exact_text
 from inferstack.engines.architectures import newest_version, version_numbers
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
     found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
         rows = [_fields(it.name, one, prices) for it, of in found for one in _shown(options, of)]
-        print(json.dumps(rows, indent=1))
+        print(json_text(rows))
     else:
         for it, of in found:
             lines = _lines(options, it, of, prices)

@@ -1,7 +1,6 @@
 """``inferstack list``: a table of the stacks that specs make, or of the endpoints that are deployed."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -134,7 +133,7 @@ def _show(
     cells: Iterable[tuple[str, ...]],
 ) -> None:
     if options.format == "json":
-        said = [json_text(json.dumps(msgspec.to_builtins(rows), indent=1))]
+        said = [json_text(msgspec.to_builtins(rows))]
     elif rows:
         first, *others = table([header, *cells])
         said = [painted(first, "bold", sys.stdout), *others]

@@ -70,7 +70,7 @@ def _line(found: CheckedPlace) -> str:
 
 
 def _json(found: Sequence[CheckedPlace]) -> str:
-    return json_text(json.dumps([_fields(it) for it in found], indent=1)) + "\n"
+    return json_text([_fields(it) for it in found]) + "\n"
 
 
 def _fields(found: CheckedPlace) -> dict[str, Any]:

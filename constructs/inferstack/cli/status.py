@@ -1,7 +1,6 @@
 """``inferstack status``: how deployments stand, and why one does not work."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC
@@ -85,8 +84,7 @@ def run(options: argparse.Namespace) -> int:
         reports = [_report(it) for it in deployments]
     logs = [{} if options.logs is None else _logs(it, options.logs) for it in reports]
     if options.format == "json":
-        fields = [_fields(it, lines) for it, lines in zip(reports, logs, strict=True)]
-        print(json_text(json.dumps(fields, indent=1, default=str)), flush=True)
+        print(json_text([*map(_fields, reports, logs)]), flush=True)
     else:
         for it, lines in zip(reports, logs, strict=True):
             print("\n".join(_lines(it, lines)), flush=True)

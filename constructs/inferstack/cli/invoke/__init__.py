@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
                 show("")
                 print("\n".join(_lines(asked[-1])), flush=True)
     if options.format == "json":
-        print(json_text(json.dumps([_fields(it) for it in asked], indent=1)), flush=True)
+        print(json_text([_fields(it) for it in asked]), flush=True)
     return exit_status(it.state for it in asked)
 
 
