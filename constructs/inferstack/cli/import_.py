@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         return _write(options) if options.change_set is None else _take_over(options)
     except AccountError as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(str(error)) from None
 
 
 def _existing(
@@ -123,7 +123,7 @@ def _take_over(options: argparse.Namespace) -> int:
         try:
             plan = import_plan(whole, compared(template(loaded, connection.pseudo_parameters), answers))
         except UnfitForImportError as error:
-            raise Refusal(printable(f"{options.change_set}: {error}")) from None
+            raise Refusal(f"{options.change_set}: {error}") from None
         first = stacks.prepare(stack, plan.template, plan.resources)
         if first is None or not _agreed(stacks, first, options):
             return 1
