@@ -36,12 +36,6 @@ class Deployment(msgspec.Struct, frozen=True):
     watched: WatchedStack | None
     refused: str = ""
 
-    @property
-    def title(self) -> str:
-        """The file of the spec, with the stage."""
-        file, stage = self.loaded.document.file, self.loaded.stage
-        return file if stage is None else f"{file} ({stage})"
-
 
 def specs_of(options: argparse.Namespace) -> tuple[list[tuple[LoadedSpec, SpecBeside]], list[Problem]]:
     """The specs that the options choose, and the errors in them."""

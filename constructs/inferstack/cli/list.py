@@ -93,8 +93,7 @@ def _list_deployed(options: argparse.Namespace) -> int:
         return _UNKNOWN
     _show(options, _DEPLOYED_HEADER, found.found, map(_cells, found.found))
     for it in found.elsewhere:
-        stage = "" if it.stage is None else f" ({it.stage})"
-        tell(printable(f"{it.document.file}{stage}: not looked for: it is for the account {it.spec.account}"))
+        tell(printable(f"{it.title}: not looked for: it is for the account {it.spec.account}"))
     there = {(it.region, it.endpoint) for it in found.found if it.status is not None}
     claimed = {(it.region, it.endpoint) for it in found.found if it.spec is not None}
     missing = counted(sum(it.status is None for it in found.found), "spec")

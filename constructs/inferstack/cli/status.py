@@ -121,7 +121,7 @@ def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
             lines = [*_changes(it)]
             for line in lines:
                 if line not in before[index]:
-                    tell(printable(f"{strftime(_SHORT)}  {it.deployment.title}  {line}"))
+                    tell(printable(f"{strftime(_SHORT)}  {it.deployment.loaded.title}  {line}"))
                     changed = True
             before[index] = set(lines)
         left = [index for index, it in enumerate(reports) if not _is_over(it, failures[index])]
@@ -154,7 +154,7 @@ def _changes(report: Report) -> Iterator[str]:
 def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
     outcome = report.outcome
     state = painted(outcome.state, COLORS[outcome.state], sys.stdout)
-    yield f"{printable(report.deployment.title)}: {state}: {printable(outcome.message)}"
+    yield f"{printable(report.deployment.loaded.title)}: {state}: {printable(outcome.message)}"
     rows = [*_rows(report.found)]
     yield from (f"  {printable(line)}" for line in table(rows)) if rows else ()
     for it in report.reasons.found:

@@ -308,7 +308,10 @@ def _waited(waits: Waits) -> str:
 
 def _lines(asked: Asked) -> Iterator[str]:
     state = painted(asked.state, COLORS[asked.state], sys.stdout)
-    yield printable(f"{asked.deployment.title}: {asked.target}: ") + f"{state}: {printable(asked.message)}"
+    yield (
+        printable(f"{asked.deployment.loaded.title}: {asked.target}: ")
+        + f"{state}: {printable(asked.message)}"
+    )
     if asked.waited:
         yield f"  {asked.waited}"
     if asked.answer is not None:
