@@ -307,11 +307,9 @@ def _waited(waits: Waits) -> str:
 
 
 def _lines(asked: Asked) -> Iterator[str]:
+    title = printable(f"{asked.deployment.loaded.title}: {asked.target}")
     state = painted(asked.state, COLORS[asked.state], sys.stdout)
-    yield (
-        printable(f"{asked.deployment.loaded.title}: {asked.target}: ")
-        + f"{state}: {printable(asked.message)}"
-    )
+    yield f"{title}: {state}: {printable(asked.message)}"
     if asked.waited:
         yield f"  {asked.waited}"
     if asked.answer is not None:
