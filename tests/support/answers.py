@@ -14,6 +14,19 @@ from botocore.awsrequest import AWSResponse
 from botocore.parsers import ResponseParserFactory
 from botocore.validate import ParamValidator
 
+CHURN = """\
+kind: single-model
+endpoint_name: churn
+env: {region: us-east-1}
+execution_role: arn:aws:iam::123456789012:role/hosting
+model:
+  image: {framework: xgboost, version: "1.7-1"}
+  model_data_url: s3://acme-models/churn/model.tar.gz
+variant: {instance_type: ml.m5.xlarge, initial_instance_count: 2}
+alarms: false
+"""
+"""A spec of an endpoint for such an AWS."""
+
 
 class Refused(NamedTuple):
     """A refusal of AWS's."""
