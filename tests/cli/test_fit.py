@@ -11,10 +11,10 @@ import boto3
 import pytest
 import yaml
 from moto import mock_aws
+from support import llama
+from support.llama import OF_8B
 
 from inferstack.cli import main
-from tests.support import llama
-from tests.support.llama import OF_8B
 
 PRICES = {
     "regions": {
