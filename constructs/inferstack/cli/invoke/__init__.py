@@ -43,7 +43,7 @@ from inferstack.cli.escaping import json_text
 from inferstack.cli.invoke.expecting import Expectation, expected
 from inferstack.cli.invoke.targets import RequestTarget, prepared, targets_of
 from inferstack.cli.terminal import Refusal, painted, passing
-from inferstack.cli.text_body import FILE, add_text_arguments, purpose_of
+from inferstack.cli.text_body import FILE, add_text_arguments, purpose_of, wrong_texts
 from inferstack.diagnosis.in_spec import Diagnosis, diagnosed
 from inferstack.diagnosis.reading import lines_of_answer
 from inferstack.diagnosis.verdict import clues_in
@@ -144,8 +144,7 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield f"--parameter is part of a request of texts, and cannot be used with {flags[0]}"
     if bool(own) != (options.content_type is not None):
         yield "--content-type goes together with --body or --input-location"
-    if purpose == "rerank" and len(options.rerank) == 1:
-        yield "--rerank needs a query and at least one text"
+    yield from wrong_texts(options)
     if options.stream and purpose in ("embed", "rerank"):
         yield f"--stream cannot be used with --{purpose}"
     if options.input_location is not None and not options.input_location.startswith("s3://"):
