@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.spec is None and (options.stage is not None or options.region is not None):
         options.wrong_usage("--stage and --region are for SPEC")
     beside = None if options.spec is None else _beside(options)
-    found = diagnosed(_findings(options.file), beside)
+    found = diagnosed(_clues(options.file), beside)
     if options.format == "json":
         print(json_text(diagnosis_fields(found)), flush=True)
     else:
@@ -66,7 +66,7 @@ def _beside(options: argparse.Namespace) -> SpecBeside:
     return SpecBeside(document, tuple(problems))
 
 
-def _findings(name: str) -> Clues:
+def _clues(name: str) -> Clues:
     try:
         if name == PIPED:
             if sys.stdin is None:

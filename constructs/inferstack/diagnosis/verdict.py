@@ -1,4 +1,4 @@
-"""Which of the findings in a text is the cause.
+"""Which of the clues in a text is the cause.
 
 The first start of a container comes before its restarts, whose errors may only follow; in a start a banner
 comes before its consequences, since the first line of the lowest rank is taken. What was logged before a
@@ -86,7 +86,7 @@ class Clues(msgspec.Struct, frozen=True):
     lines: int
 
     def ordered(self) -> list[Clue]:
-        """The findings that may be the answer, the best first."""
+        """The clues that may be the answer, the best first."""
         found = [it for it in self.found if it.signature.verdict != "healthy"]
         return sorted(found, key=lambda it: (VERDICTS.index(it.signature.verdict), it.rank))
 
