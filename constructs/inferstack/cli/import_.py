@@ -17,8 +17,8 @@ from inferstack.problems import dotted, printable
 from inferstack.problems.words import counted
 from inferstack.resolve.imported import Imported, spec_of, template
 from inferstack.resolve.template import template_of
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.source.written import document_text
-from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.updates.drift import compared
 from inferstack.updates.import_plan import UnfitForImportError, import_plan
 

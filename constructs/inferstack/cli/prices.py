@@ -14,7 +14,7 @@ from inferstack.problems import printable
 from inferstack.problems.words import counted
 from inferstack.sizing.offers import Offer, offer_of
 from inferstack.sizing.prices import PRICE, PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 
 _SHOWN = 20
 

@@ -18,7 +18,7 @@ from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.walk import PlacedContainer, bases_of_adapters, components, is_async, runs
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems.words import listed
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.triton.protocol import JSON
 
 NO_STREAM = "an asynchronous endpoint stores its answers and streams nothing; remove --stream"
