@@ -10,6 +10,7 @@ import msgspec
 
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.existing import NoEndpointError, existing_endpoint, existing_stack
+from inferstack.account.status.outcome import SERVING
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_region
@@ -28,7 +29,6 @@ _HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
 _WIDEST = 60
 _UNKNOWN = 3
 """The exit status when AWS does not say what runs."""
-_SETTLED = {"InService", "SystemUpdating"}
 
 
 class DriftRow(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
             f"the endpoint {name} is Failed, so nothing runs that could be compared; `inferstack status "
             f"{options.spec}` says why"
         )
-    if status not in _SETTLED:
+    if status not in SERVING:
         tell(f"{options.spec}: the endpoint is {status}: what is found now may change until it is InService")
     stack = existing_stack(connection, region, stack_name(spec.endpoint_name))
     parameters: dict[str, Any] = dict(connection.pseudo_parameters)
