@@ -46,17 +46,7 @@ def shown_commands() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("command", "output"), list(shown_commands()))
 def test_a_command_prints_what_the_page_shows(command: str, output: str, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        ["bash", "-c", runnable(command, tmp_path)],
-        cwd=ROOT,
-        # As in a terminal, warnings and the last lines, which go to standard error, are included.
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert_printed(ran.stdout, output)
+    assert_printed(printed(command, ROOT, tmp_path), output)
 
 
 def test_the_page_on_sizing_leads_from_a_load_test_to_a_template(tmp_path: Path) -> None:
@@ -65,22 +55,27 @@ def test_the_page_on_sizing_leads_from_a_load_test_to_a_template(tmp_path: Path)
     (folder / "cost.svg").unlink()
     for session in code_blocks(ROOT / "docs" / "sizing.md", "console"):
         for command, output in commands(session):
-            ran = subprocess.run(
-                ["bash", "-c", runnable(command, tmp_path)],
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert_printed(ran.stdout, output)
+            assert_printed(printed(command, folder, tmp_path), output)
     # Fonts differ between machines, and with them where the texts are; what the picture says does not.
     shown, drawn = (re.findall(">([^<]+)<", (it / "cost.svg").read_text("utf-8")) for it in (EXAMPLE, folder))
     assert shown == drawn
     properties = json.loads((folder / "templates/bert.template.json").read_text("utf-8"))["Resources"]
     limits = [it["Properties"] for it in properties.values() if it["Type"].endswith("::ScalableTarget")]
     assert [(it["MinCapacity"], it["MaxCapacity"]) for it in limits] == [(8, 33)]
+
+
+def printed(command: str, folder: Path, tmp_path: Path) -> str:
+    """What a terminal shows of a command in a folder: also warnings and last lines, from standard error."""
+    ran = subprocess.run(
+        ["bash", "-c", runnable(command, tmp_path)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return ran.stdout
 
 
 def runnable(command: str, folder: Path) -> str:
@@ -144,16 +139,7 @@ def test_the_first_session_of_the_page_is_real(tmp_path: Path) -> None:
             if command.startswith("cd "):
                 folder /= command.removeprefix("cd ")
                 continue
-            ran = subprocess.run(
-                ["bash", "-c", runnable(command, tmp_path)],
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert_printed(ran.stdout, shown)
+            assert_printed(printed(command, folder, tmp_path), shown)
 
 
 def test_the_four_files_of_the_page_make_a_project(tmp_path: Path) -> None:

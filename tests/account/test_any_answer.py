@@ -13,12 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.parsers import ResponseParserFactory
 from botocore.response import StreamingBody
-from support.answers import Raw, optional
+from support.answers import Raw, log_in, optional, play_clients
 from support.jobs import COMPONENTS, LOAD, SPEC
 from support.locking import ONE, lay_out_spec
 from support.s3 import ACCOUNT
@@ -274,40 +273,10 @@ class _Parser:
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
-    monkeypatch.chdir(tmp_path)
-    settings = {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_REGION": "us-east-1",
-        "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
-        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
-    }
-    for name in (
-        "AWS_PROFILE",
-        "AWS_SESSION_TOKEN",
-        "AWS_ENDPOINT_URL",
-        "AWS_MAX_ATTEMPTS",
-        "AWS_RETRY_MODE",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    log_in(monkeypatch, tmp_path)
     monkeypatch.setattr("inferstack.account.recommender.time.sleep", _interrupt)
-    made, session, parser = Network(), boto3.Session, ResponseParserFactory.create_parser
-    clients: dict[tuple[str, str], Any] = {}
-
-    class Session(session):  # type: ignore[misc, valid-type]
-        """Makes each client once for all runs of a command, which takes longer than they do."""
-
-        def client(self, service: str, *, region_name: str, config: Any) -> Any:
-            if (service, region_name) not in clients:
-                made_now = super().client(service, region_name=region_name, config=config)
-                made_now.meta.events.register("before-send", made.meet)
-                clients[service, region_name] = made_now
-            return clients[service, region_name]
-
-    monkeypatch.setattr(boto3, "Session", Session)
+    made, parser = Network(), ResponseParserFactory.create_parser
+    play_clients(monkeypatch, {}, lambda **_: None, made.meet)
     monkeypatch.setattr(
         ResponseParserFactory, "create_parser", lambda self, name: _Parser(parser(self, name), made)
     )

@@ -64,6 +64,14 @@ def test_an_endpoint_that_is_not_in_service_is_not_measured(status: str, session
         running_variants(session.connection(), "eu-west-1", "ranker")
 
 
+def test_an_endpoint_that_is_not_there_is_looked_for_elsewhere(session: StubbedSession) -> None:
+    words = 'Could not find endpoint "ranker".'
+    session.stub("sagemaker").add_client_error("describe_endpoint", "ValidationException", words, 400)
+    place = "eu-west-1 of the account 123456789012; check name, region and credentials"
+    with pytest.raises(AccountError, match=f"^there is no endpoint ranker in {place}$"):
+        running_variants(session.connection(), "eu-west-1", "ranker")
+
+
 def test_who_may_not_look_at_an_endpoint_is_told_the_rights_that_it_takes(session: StubbedSession) -> None:
     session.stub("sagemaker").add_client_error("describe_endpoint", "AccessDeniedException", "Not you.", 400)
     with pytest.raises(AccountError) as raised:

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.llama import OF_8B, write_model
 
 from inferstack.check.files import check_files
 from inferstack.check.load import load_spec
 from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK
 from inferstack.problems import Problem, Severity, SpecError
-from tests.support.llama import OF_8B, write_model
 
 MODEL = Path("specs/model")
 VLLM = {"framework": "vllm", "version": "0.30.0"}

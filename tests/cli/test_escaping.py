@@ -94,6 +94,6 @@ def test_an_annotation_names_the_file_as_it_is_called(name: str) -> None:
 
 @given(said=TEXTS)
 def test_json_means_what_it_meant(said: str) -> None:
-    written = escaping.json_text(json.dumps({said: [said]}))
+    written = escaping.json_text({said: [said]})
     assert json.loads(written) == {said: [said]}
     assert "##" not in written

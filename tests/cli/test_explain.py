@@ -8,7 +8,7 @@ import pytest
 from inferstack.catalog import metrics
 from inferstack.check.every_code import every_code
 from inferstack.cli import explain, main
-from inferstack.cli.explain import every_key
+from inferstack.cli.spec_keys import every_key
 from inferstack.diagnosis.signature import every_signature
 from inferstack.format.kinds import KINDS
 from inferstack.format.schema import kind_definitions, shipped_schema

@@ -11,10 +11,10 @@ import boto3
 import pytest
 import yaml
 from moto import mock_aws
+from support import llama
+from support.llama import OF_8B
 
 from inferstack.cli import main
-from tests.support import llama
-from tests.support.llama import OF_8B
 
 PRICES = {
     "regions": {
@@ -401,6 +401,7 @@ def test_what_cannot_be_written_is_said(capsys, replaced, words, message):
         ([], 2, "name a SPEC, or add --model-config PATH"),
         (["--model-config", "model", "--instance-type", "ml.g5.xlrge"], 2, "did you mean `ml.g5.xlarge`?"),
         (["--model-config", "model", "--vllm", "newest"], 2, "is not a version of vLLM"),
+        (["--model-config", "model", "--vllm", "0.30.x"], 2, "is not a version of vLLM"),
         (["--model-config", "model", "--write"], 2, "--write edits a SPEC: name one"),
         (["chat.yaml", "--write", "--format", "json"], 2, "--write shows a diff, which is not json"),
     ],

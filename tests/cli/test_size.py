@@ -362,8 +362,8 @@ def test_a_type_that_the_spec_cannot_have_is_not_written(capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--instances", "0"), "'0' is not a whole number above 0"),
-        (("--instances", "9" * 5000), f"'{'9' * 40}' is not a whole number above 0"),
+        (("--instances", "0"), "'0' is not a whole number from 1 to 1000000000"),
+        (("--instances", "9" * 5000), f"'{'9' * 40}' is not a whole number from 1 to 1000000000"),
         (
             ("--instance-type", "g5.xlarge"),
             "'g5.xlarge' is not a SageMaker instance type, such as ml.g5.xlarge",

@@ -25,7 +25,7 @@ class EmulatedAws:
 
     def client(self, service: str) -> Any:
         """A boto3 client, which does not retry."""
-        return _client(service, self.url, self.region)
+        return client_of(service, self.url, self.region)
 
     def environment(self) -> dict[str, str]:
         """Variables for programs that know nothing of emulators: the AWS CLI, the CDK CLI, boto3."""
@@ -49,12 +49,13 @@ class EmulatedAws:
 
 
 @cache
-def _client(service: str, url: str, region: str) -> Any:
+def client_of(service: str, url: str, region: str) -> Any:
+    """A boto3 client of an emulated service, which does not retry."""
     return boto3.client(
         service,
         region_name=region,
         endpoint_url=url,
         aws_access_key_id=_KEYS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=_KEYS["AWS_SECRET_ACCESS_KEY"],
-        config=Config(retries={"total_max_attempts": 1}),
+        config=Config(retries={"total_max_attempts": 1}, proxies={}),
     )

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.llama import LLAMA
 
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.model_config import model_of, read_adapter, read_model
 from inferstack.problems import SpecError
-from tests.support.llama import LLAMA
 
 PUBLIC: list[dict[str, Any]] = json.loads(Path(__file__).with_name("public_configs.json").read_text())
 """The keys of public `config.json` files that matter here, with the bytes for a token in 0.33; null: unknown."""

@@ -5,7 +5,7 @@ import yaml
 from support.resolving import merged
 from support.wrong_specs import FOLDER
 
-from inferstack.catalog import regions, regions as marketplace
+from inferstack.catalog.regions import MARKETPLACE_ACCOUNTS, is_region
 from inferstack.check.load import parse_spec
 
 PACKAGE = "arn:aws:sagemaker:us-east-1:865070037744:model-package/llama-1-0ab"
@@ -13,11 +13,11 @@ SOLD = {"models": {"llama": {"model_package_name": PACKAGE, "image": None, "mode
 BASE = merged(yaml.safe_load((FOLDER / "bases" / "models.yaml").read_text("utf-8")), SOLD)
 
 
-@pytest.mark.parametrize("region", marketplace.ACCOUNTS)
-def test_the_accounts_are_those_of_regions(region: str) -> None:
-    assert regions.is_region(region)
-    assert marketplace.ACCOUNTS[region].isdigit()
-    assert len(marketplace.ACCOUNTS[region]) == 12
+@pytest.mark.parametrize(("region", "account"), MARKETPLACE_ACCOUNTS.items())
+def test_the_accounts_are_those_of_regions(region: str, account: str) -> None:
+    assert is_region(region)
+    assert account.isdigit()
+    assert len(account) == 12
 
 
 def test_what_components_run_is_isolated_where_it_is_advised() -> None:

@@ -14,6 +14,7 @@ from time import monotonic, sleep
 
 import pytest
 from support.checking import check_file
+from support.measured_models import MODELS
 from support.program import PROGRAM, SOURCE_ROOT
 from support.rehearsal import HAS_SERVER, SERVER_PYTHON
 
@@ -21,7 +22,6 @@ from inferstack.cli import main
 from inferstack.sizing.bench import processors
 from inferstack.sizing.measurements import read_measurements
 from inferstack.triton.rehearsal.server import find_server
-from tests.support.measured_models import MODELS
 
 pytestmark = pytest.mark.skipif(not HAS_SERVER, reason="there is no server for this platform")
 RANKER = Path(__file__).parents[2] / "docs/examples/ranker"

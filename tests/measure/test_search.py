@@ -8,12 +8,12 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
+from support.measured_models import MODELS
 
 from inferstack.sizing.search import TRIED, Space, Trial, best_of, rows, search, space_of
 from inferstack.triton.config import parse_text
 from inferstack.triton.measuring.configurations import Configuration
 from inferstack.triton.model import TritonModel
-from tests.support.measured_models import MODELS
 from tools.measured_grids import GRIDS, PROCESSORS, USERS, read_grid
 
 BACKENDS = {"model.py": "python", "model.onnx": "onnxruntime", "model.pt": "pytorch"}

@@ -13,18 +13,14 @@ SPEC = spec(
     archives:
       double.tar.gz:
         models:
-          net:
+          net: &net
             backend: python
             input: [{name: A, data_type: TYPE_INT64, dims: [-1]}]
             output: [{name: B, data_type: TYPE_INT64, dims: [-1]}]
             files: {1/model.py: double.py}
       chain.tar.gz:
         models:
-          net:
-            backend: python
-            input: [{name: A, data_type: TYPE_INT64, dims: [-1]}]
-            output: [{name: B, data_type: TYPE_INT64, dims: [-1]}]
-            files: {1/model.py: double.py}
+          net: *net
           chain:
             platform: ensemble
             input: [{name: A, data_type: TYPE_INT64, dims: [-1]}]
@@ -35,11 +31,7 @@ SPEC = spec(
                 - {model_name: net, model_version: -1, input_map: {A: once}, output_map: {B: C}}
       corrupt.tar.gz:
         models:
-          net:
-            backend: python
-            input: [{name: A, data_type: TYPE_INT64, dims: [-1]}]
-            output: [{name: B, data_type: TYPE_INT64, dims: [-1]}]
-            files: {1/model.py: corrupt.py}
+          net: {<<: *net, files: {1/model.py: corrupt.py}}
       played.tar.gz:
         models:
           net:

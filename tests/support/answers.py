@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,19 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.parsers import ResponseParserFactory
 from botocore.validate import ParamValidator
+
+CHURN = """\
+kind: single-model
+endpoint_name: churn
+env: {region: us-east-1}
+execution_role: arn:aws:iam::123456789012:role/hosting
+model:
+  image: {framework: xgboost, version: "1.7-1"}
+  model_data_url: s3://acme-models/churn/model.tar.gz
+variant: {instance_type: ml.m5.xlarge, initial_instance_count: 2}
+alarms: false
+"""
+"""A spec of an endpoint for such an AWS."""
 
 
 class Refused(NamedTuple):
@@ -134,23 +147,33 @@ def log_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
 
 
+def play_clients(
+    monkeypatch: pytest.MonkeyPatch,
+    clients: dict[tuple[str, str], Any],
+    noted: Callable[..., None],
+    met: Callable[..., AWSResponse],
+) -> None:
+    """Makes boto3's clients once, whose requests one function notes, and another answers."""
+    session = boto3.Session
+
+    class Session(session):  # type: ignore[misc, valid-type]
+        def client(self, service: str, *, region_name: str, config: Any) -> Any:
+            if (service, region_name) not in clients:
+                made = super().client(service, region_name=region_name, config=config)
+                made.meta.events.register("provide-client-params", noted)
+                made.meta.events.register("before-send", met)
+                clients[service, region_name] = made
+            return clients[service, region_name]
+
+    monkeypatch.setattr(boto3, "Session", Session)
+
+
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Answers:
     """An AWS without answers, and credentials for it."""
     log_in(monkeypatch, tmp_path)
     _Now.answers = Answers()
-    session = boto3.Session
-
-    class Session(session):  # type: ignore[misc, valid-type]
-        def client(self, service: str, *, region_name: str, config: Any) -> Any:
-            if (service, region_name) not in _Now.clients:
-                made = super().client(service, region_name=region_name, config=config)
-                made.meta.events.register("provide-client-params", _noted)
-                made.meta.events.register("before-send", _met)
-                _Now.clients[service, region_name] = made
-            return _Now.clients[service, region_name]
-
-    monkeypatch.setattr(boto3, "Session", Session)
+    play_clients(monkeypatch, _Now.clients, _noted, _met)
     monkeypatch.setattr(ResponseParserFactory, "create_parser", lambda *_: _Parser(_Now()))
     return _Now.answers
 

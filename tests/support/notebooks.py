@@ -335,9 +335,6 @@ SNIPPETS: dict[int, dict[str, Callable[[], Deployed]]] = {
 
 # ---------------------------------------------------------------- recordings
 
-Tree = dict[str, Any]
-"""An object's class, the attributes that were read, and what its methods gave; plain data is itself."""
-
 
 def recorded(version: int) -> dict[str, dict[str, Any]]:
     """The recordings of a version, by snippet: the object, the arguments, and the spec made of them."""

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.validate import ParamValidator
-from support.answers import Refused, log_in
+from support.answers import Refused, log_in, play_clients
 from urllib3.exceptions import ProtocolError
 
 _CALLER = (
@@ -170,18 +169,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PlayedRuntime:
     for module in ("account.requests", "cli.invoke"):
         monkeypatch.setattr(f"inferstack.{module}.monotonic", lambda: seconds[0])
     _Now.runtime = PlayedRuntime()
-    session = boto3.Session
-
-    class Session(session):  # type: ignore[misc, valid-type]
-        def client(self, service: str, *, region_name: str, config: Any) -> Any:
-            if (service, region_name) not in _Now.clients:
-                made = super().client(service, region_name=region_name, config=config)
-                made.meta.events.register("provide-client-params", _noted)
-                made.meta.events.register("before-send", _met)
-                _Now.clients[service, region_name] = made
-            return _Now.clients[service, region_name]
-
-    monkeypatch.setattr(boto3, "Session", Session)
+    play_clients(monkeypatch, _Now.clients, _noted, _met)
     return _Now.runtime
 
 

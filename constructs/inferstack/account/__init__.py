@@ -12,6 +12,10 @@ whether a deployment can work, and whether it does.
     requests.py       one request: whole, as a stream or asynchronous, as often as AWS asks for it
     invoke_rights.py  the rights that such requests need
     endpoint_load.py  runs of load on an endpoint, and what they have taken
+    endpoint_metrics.py
+                      what CloudWatch has recorded of an endpoint
+    inventory.py      the endpoints of an account, and the specs that they belong to
+    model_folder.py   the folder of a model in S3: its small files, and parts of the large ones
     registry.py       the versions of model packages, and whether they are approved
     preflight         whether a deployment can work in the account
     status            how a deployment stands, and why one does not work

@@ -54,7 +54,7 @@ def is_key(text: str) -> bool:
     return re.fullmatch(KMS_KEY, text) is not None
 
 
-def described(there: Mapping[str, Any]) -> str:
+def encryption_of(there: Mapping[str, Any]) -> str:
     """What an object is encrypted with, according to S3's answer."""
     algorithm, key = there.get("ServerSideEncryption"), there.get("SSEKMSKeyId")
     return f"{algorithm}" if key is None else f"{algorithm} by {key}"

@@ -272,18 +272,22 @@ class Connection(msgspec.Struct, frozen=True):
     account: str
     region: str | None
     session: Any
+    _clients: dict[tuple[str, str | None], Any] = {}
 
     def s3(self, region: str | None = None) -> Any:
         """A boto3 client of S3, by default for the connection's region."""
-        return _client(self.session, "s3", self.region if region is None else region)
+        return self.client("s3", self.region if region is None else region)
 
     def sagemaker(self, region: str) -> Any:
         """A boto3 client of SageMaker."""
         return self.client("sagemaker", region)
 
-    def client(self, service: str, region: str) -> Any:
+    def client(self, service: str, region: str | None) -> Any:
         """A boto3 client of a service, by boto3's name for it."""
-        return _client(self.session, service, region)
+        # Making one takes longer than most requests.
+        if (service, region) not in self._clients:
+            self._clients[service, region] = _client(self.session, service, region)
+        return self._clients[service, region]
 
     def runtime(self, region: str, *, connections: int, seconds: float) -> Any:
         """A boto3 client of endpoints that tries nothing twice. ``seconds``: for each answer."""
@@ -379,6 +383,14 @@ def connect(region: str | None) -> Connection:
             said = f"AWS cannot be asked: {error}; {used_region} is not a known region"
             raise AccountError(said, type(error).__name__, fix) from None
     return Connection(str(account), used_region, session)
+
+
+def reached(region: str | None) -> Connection | AccountError:
+    """The account for a region as by :func:`connect`, or why it is not reached."""
+    try:
+        return connect(region)
+    except AccountError as error:
+        return error
 
 
 def _region_around(session: Any) -> str | None:

@@ -57,17 +57,11 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
         alarms, composites = _alarms(cloudwatch, name, components, {it["PolicyARN"] for it in policies})
         hosted = [endpoint["EndpointArn"], config["EndpointConfigArn"]]
         hosted += [it["ModelArn"] for it in models] + [it["InferenceComponentArn"] for it in components]
-        tags = {it: pages(client, "list_tags", "Tags", ResourceArn=it) for it in hosted}
-        tags |= {
-            it["AlarmArn"]: cloudwatch.list_tags_for_resource(ResourceARN=it["AlarmArn"])["Tags"]
-            for it in alarms
-        }
-        of_targets = {
-            arn: scaling.list_tags_for_resource(ResourceARN=arn)["Tags"]
-            for it in targets
-            # The oldest targets have no ARN.
-            if (arn := it.get("ScalableTargetARN")) is not None
-        }
+        tags: dict[str, Any] = {it: pages(client, "list_tags", "Tags", ResourceArn=it) for it in hosted}
+        # The oldest targets have no ARN.
+        arns_of_targets = filter(None, (it.get("ScalableTargetARN") for it in targets))
+        for one, arns in ((scaling, arns_of_targets), (cloudwatch, [it["AlarmArn"] for it in alarms])):
+            tags |= {it: one.list_tags_for_resource(ResourceARN=it)["Tags"] for it in arns}
         return EndpointAnswers(
             endpoint=endpoint,
             config=config,
@@ -78,12 +72,7 @@ def existing_endpoint(connection: Connection, region: str, name: str) -> Endpoin
             schedules=schedules,
             alarms=alarms,
             composites=tuple(composites),
-            tags={
-                arn: {key: value for key, value in found.items() if not key.startswith(_OF_AWS)}
-                for arn, found in (
-                    of_targets | {it: _as_mapping(found) for it, found in tags.items()}
-                ).items()
-            },
+            tags={arn: _own_tags(found) for arn, found in tags.items()},
         )
 
 
@@ -164,8 +153,10 @@ def pages(client: Any, operation: str, key: str, **request: Any) -> Iterator[Any
         yield from page.get(key, ())
 
 
-def _as_mapping(tags: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    return {it["Key"]: it["Value"] for it in tags}
+def _own_tags(found: Mapping[str, str] | Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Tags that AWS has not set itself, as a mapping, from either form in which services have them."""
+    pairs = found.items() if isinstance(found, Mapping) else ((it["Key"], it["Value"]) for it in found)
+    return {key: value for key, value in pairs if not key.startswith(_OF_AWS)}
 
 
 # ---------------------------------------------------------------- models

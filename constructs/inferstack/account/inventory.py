@@ -16,7 +16,7 @@ from inferstack.check.load import LoadedSpec
 _RIGHTS = "it needs sagemaker:ListEndpoints and cloudformation:DescribeStackResources"
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class ListedEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """An endpoint, with a spec that has its name; without one, or a spec without an endpoint."""
 
     endpoint: str
@@ -34,7 +34,7 @@ class Inventory(msgspec.Struct, frozen=True):
     """What is there, and what was not looked for."""
 
     account: str
-    found: tuple[Found, ...]
+    endpoints: tuple[ListedEndpoint, ...]
     elsewhere: tuple[LoadedSpec, ...]
     """Specs of other accounts."""
 
@@ -45,7 +45,7 @@ def inventory(connection: Connection, specs: Iterable[LoadedSpec], region: str |
     Raises:
         AccountError: when AWS does not list all of them, or no region is known to look into.
     """
-    claims: dict[str, list[Found]] = {} if region is None else {region: []}
+    claims: dict[str, list[ListedEndpoint]] = {} if region is None else {region: []}
     elsewhere = []
     for loaded in specs:
         spec = loaded.spec
@@ -56,7 +56,7 @@ def inventory(connection: Connection, specs: Iterable[LoadedSpec], region: str |
         if where is None:
             raise AccountError("no region is known", fix="add --region")
         name = msgspec.structs.replace(connection, region=where).filled(spec.endpoint_name)
-        claim = Found(endpoint=name, region=where, spec=loaded.document.file, stage=loaded.stage)
+        claim = ListedEndpoint(endpoint=name, region=where, spec=loaded.document.file, stage=loaded.stage)
         claims.setdefault(where, []).append(claim)
     if not claims:
         said = f"no spec is for the account {connection.account} of the credentials"
@@ -65,11 +65,11 @@ def inventory(connection: Connection, specs: Iterable[LoadedSpec], region: str |
     return Inventory(connection.account, tuple(found), tuple(elsewhere))
 
 
-def _of_region(connection: Connection, region: str, claims: list[Found]) -> Iterator[Found]:
+def _of_region(connection: Connection, region: str, claims: list[ListedEndpoint]) -> Iterator[ListedEndpoint]:
     with explained(f"the endpoints in {region} are not known", rights=_RIGHTS):
         client = connection.client("cloudformation", region)
         there = [
-            Found(
+            ListedEndpoint(
                 endpoint=it["EndpointName"],
                 region=region,
                 status=it["EndpointStatus"],

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from inferstack.account.connection import AccountError, Connection, error_code, explained
+from inferstack.account.existing import endpoint_with_config
 from inferstack.triton.measuring.sending import Send
 
 _RIGHTS = (
@@ -67,9 +68,7 @@ def running_variants(connection: Connection, region: str, endpoint: str) -> tupl
         AccountError: when it cannot be asked, or is not in service.
     """
     with explained(f"the endpoint {endpoint} cannot be asked", rights=_RIGHTS):
-        client = connection.sagemaker(region)
-        description = client.describe_endpoint(EndpointName=endpoint)
-        config = client.describe_endpoint_config(EndpointConfigName=description["EndpointConfigName"])
+        description, config = endpoint_with_config(connection, region, endpoint)
     if description["EndpointStatus"] != _IN_SERVICE:
         raise AccountError(
             f"the endpoint {endpoint} is {description['EndpointStatus']}; wait until it is in service"

@@ -39,8 +39,9 @@ def advice(key: str, spec: ModelSpec, connection: Connection) -> KeyAdvice | Non
     if not isinstance(role, str) and any(_allows(statement, key) for statement in role.statements):
         return None
     names = () if isinstance(role, str) else (*gather_needs(spec, connection.region).keys, *role.kms_key_arns)
+    place = connection if spec.account is None else replace(connection, account=spec.account)
     about = set()
-    for answer in _about(key, names, _where_the_endpoint_is(spec, connection)):
+    for answer in _about(key, names, place):
         if answer:
             return None
         about.add(answer)
@@ -81,10 +82,6 @@ def _metadata(arn: str, connection: Connection) -> Mapping[str, Any]:
     except (BotoCoreError, ClientError, UnusableAnswerError):
         return {}
     return metadata
-
-
-def _where_the_endpoint_is(spec: ModelSpec, connection: Connection) -> Connection:
-    return connection if spec.account is None else replace(connection, account=spec.account)
 
 
 def _allows(statement: PolicyStatement, key: str) -> bool:

@@ -20,6 +20,7 @@ from inferstack.account.connection import (
     error_code,
     explained,
 )
+from inferstack.account.existing import endpoint_with_config, pages
 
 _POLL_SECONDS = 30
 # botocore has tried again by then; AWS may still be back in a minute.
@@ -107,10 +108,7 @@ class Recommender:
             AccountError: when there is no such endpoint, or it has several models.
         """
         with explained(f"the model of the endpoint {endpoint} cannot be looked up", rights=_RIGHTS):
-            description = self._client.describe_endpoint(EndpointName=endpoint)
-            config = self._client.describe_endpoint_config(
-                EndpointConfigName=description["EndpointConfigName"]
-            )
+            _, config = endpoint_with_config(self._connection, self._region, endpoint)
         named = {it.get("ModelName") for it in config["ProductionVariants"]}
         if len(named) != 1 or None in named:
             raise AccountError(f"the endpoint {endpoint} has no single model; name one with `model_name`")
@@ -199,9 +197,8 @@ class Recommender:
     def _steps(self, job: str) -> Iterator[Answer]:
         if self.block == "load_test":
             with explained(f"the tests of {job} cannot be listed", rights=_RIGHTS), _waiting():
-                pages = self._client.get_paginator("list_inference_recommendations_job_steps")
-                for page in pages.paginate(JobName=job):
-                    yield from page.get("Steps", ())
+                operation = "list_inference_recommendations_job_steps"
+                yield from pages(self._client, operation, "Steps", JobName=job)
 
     def scaling(self, job: str, recommendation: str, **asked: Any) -> Answer:
         """What SageMaker recommends for scaling, after a load test.
@@ -226,8 +223,7 @@ class Recommender:
         bucket, _, prefix = url.removeprefix("s3://").partition("/")
         s3 = self._connection.s3(self._region)
         with explained(f"the results in {url} cannot be read", rights=_RIGHTS):
-            pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-            every = (it for page in pages for it in page.get("Contents", ()))
+            every = pages(s3, "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)
             archives = [it for it in every if it.get("Key", "").endswith("output.tar.gz")]
             if not archives:
                 return None

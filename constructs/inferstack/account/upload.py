@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from inferstack.account.bucket import AS_THE_BUCKET_SAYS, Encryption, S3Place, described
+from inferstack.account.bucket import AS_THE_BUCKET_SAYS, Encryption, S3Place, encryption_of
 from inferstack.account.checksums import (
     Archive,
     changed,
@@ -253,6 +253,6 @@ def _expect(client: Any, there: Any, archive: Archive, place: S3Place) -> None:
 
 def _expect_encrypted(there: Any, encryption: Encryption, place: S3Place) -> None:
     if not encryption.is_of(there):
-        message = f"{place} exists, encrypted with {described(there)}, not as {encryption.options} says"
+        message = f"{place} exists, encrypted with {encryption_of(there)}, not as {encryption.options} says"
         again = f"aws s3 cp {place} {place} {encryption.options} --checksum-algorithm SHA256"
         raise AccountError(f"{message}, and is not uploaded again; have S3 encrypt it again: {again}")

@@ -62,7 +62,7 @@ def _partitions() -> Mapping[str, Any]:
 
 # ---------------------------------------------------------------- AWS Marketplace
 
-ACCOUNTS: Mapping[str, str] = MappingProxyType(
+MARKETPLACE_ACCOUNTS: Mapping[str, str] = MappingProxyType(
     {
         "ap-east-1": "822005858737",
         "ap-northeast-1": "977537786026",

@@ -60,6 +60,12 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     traffic: "Traffic | None" = None
     """What the file says that the objective names."""
 
+    @property
+    def title(self) -> str:
+        """The file, with the stage."""
+        file = self.document.file
+        return file if self.stage is None else f"{file} ({self.stage})"
+
     def source_of(self, path: SpecPath) -> str:
         """The location of a part of the spec: see :meth:`Document.source_of`."""
         return self.document.source_of(path)

@@ -184,13 +184,6 @@ def positive_number(written: str) -> float:
     return number
 
 
-def whole_number(written: str) -> int:
-    """A whole number above 0."""
-    if not (written.isascii() and written.isdecimal()) or not 1 <= int(written[:20]) <= _MOST_COUNT:
-        raise argparse.ArgumentTypeError(f"{written[:40]!r} is not a whole number above 0")
-    return int(written)
-
-
 def whole_number_within(lowest: int, highest: int) -> Callable[[str], int]:
     """Reads whole numbers within bounds."""
 
@@ -198,10 +191,14 @@ def whole_number_within(lowest: int, highest: int) -> Callable[[str], int]:
         # Python refuses to read thousands of digits.
         is_short = written.isascii() and written.isdecimal() and len(written) < _MOST_DIGITS
         if not is_short or not lowest <= int(written) <= highest:
-            raise argparse.ArgumentTypeError(f"must be {lowest} to {highest}")
+            said = f"{written[:40]!r} is not a whole number from {lowest} to {highest}"
+            raise argparse.ArgumentTypeError(said)
         return int(written)
 
     return read
+
+
+whole_number = whole_number_within(1, _MOST_COUNT)
 
 
 def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:

@@ -28,7 +28,7 @@ from inferstack.facts.walk import components
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import printable
 from inferstack.problems.words import choose, listed
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repositories import repositories_at
 

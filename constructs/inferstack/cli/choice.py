@@ -23,7 +23,7 @@ from inferstack.facts.walk import (
 )
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Severity, SpecError, printable
-from inferstack.problems.words import choose, listed
+from inferstack.problems.words import choose, counted, listed
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -130,7 +130,7 @@ def load_to_look_at(path: Path, *, stage: str | None, region: str | None = None)
         of_models = [it for it in errors if it.file != loaded.document.file or _OF_MODELS & {*it.path}]
         if of_models:
             raise SpecError(of_models) from None
-        found = f"{len(errors)} error{'s' * (len(errors) > 1)}"
+        found = counted(len(errors), "error")
         tell(printable(f"{path}: {found} elsewhere in it, which `inferstack validate` shows"))
         return loaded
 

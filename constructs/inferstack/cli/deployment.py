@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inferstack.account.connection import AccountError, Connection, connect
+from inferstack.account.connection import AccountError, Connection, reached
 from inferstack.account.status.outcome import Standing
 from inferstack.account.status.snapshot import WatchedStack
 from inferstack.check.load import LoadedSpec, check_document
@@ -36,12 +36,6 @@ class Deployment(msgspec.Struct, frozen=True):
     watched: WatchedStack | None
     refused: str = ""
 
-    @property
-    def title(self) -> str:
-        """The file of the spec, with the stage."""
-        file, stage = self.loaded.document.file, self.loaded.stage
-        return file if stage is None else f"{file} ({stage})"
-
 
 def specs_of(options: argparse.Namespace) -> tuple[list[tuple[LoadedSpec, SpecBeside]], list[Problem]]:
     """The specs that the options choose, and the errors in them."""
@@ -62,11 +56,8 @@ def specs_of(options: argparse.Namespace) -> tuple[list[tuple[LoadedSpec, SpecBe
 def deployments_of(options: argparse.Namespace) -> tuple[list[Deployment], list[Problem]]:
     """Where the specs that the options choose are deployed, and the errors in them."""
     specs, problems = specs_of(options)
-    reached: dict[str | None, Connection | AccountError] = {}
-    for loaded, _ in specs:
-        if loaded.spec.region not in reached:
-            reached[loaded.spec.region] = _reached(loaded.spec.region)
-    return [_deployment(it, beside, reached[it.spec.region]) for it, beside in specs], problems
+    by_region = {it: reached(it) for it in dict.fromkeys(loaded.spec.region for loaded, _ in specs)}
+    return [_deployment(it, beside, by_region[it.spec.region]) for it, beside in specs], problems
 
 
 def refused(problems: Iterable[Problem]) -> int:
@@ -81,25 +72,18 @@ def exit_status(states: Iterable[Standing]) -> int:
     return next((status for state, status in _STATUSES.items() if state in found), 0)
 
 
-def _reached(region: str | None) -> Connection | AccountError:
-    try:
-        return connect(region)
-    except AccountError as error:
-        return error
-
-
-def _deployment(loaded: LoadedSpec, beside: SpecBeside, reached: Connection | AccountError) -> Deployment:
+def _deployment(loaded: LoadedSpec, beside: SpecBeside, found: Connection | AccountError) -> Deployment:
     spec = loaded.spec
-    if isinstance(reached, AccountError):
-        return Deployment(loaded, beside, None, str(reached))
+    if isinstance(found, AccountError):
+        return Deployment(loaded, beside, None, str(found))
     try:
-        region = reached.require_region(spec.account)
+        region = found.require_region(spec.account)
     except AccountError as error:
         return Deployment(loaded, beside, None, str(error))
     watched = WatchedStack(
-        connection=reached,
+        connection=found,
         region=region,
         stack=stack_name(spec.endpoint_name),
-        endpoint=reached.filled(spec.endpoint_name),
+        endpoint=found.filled(spec.endpoint_name),
     )
     return Deployment(loaded, beside, watched)

@@ -1,7 +1,6 @@
 """``inferstack diagnose``: the cause of a failure, from a log, a reason, an event or an answer."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,9 +46,9 @@ def run(options: argparse.Namespace) -> int:
     if options.spec is None and (options.stage is not None or options.region is not None):
         options.wrong_usage("--stage and --region are for SPEC")
     beside = None if options.spec is None else _beside(options)
-    found = diagnosed(_findings(options.file), beside)
+    found = diagnosed(_clues(options.file), beside)
     if options.format == "json":
-        print(json_text(json.dumps(diagnosis_fields(found), indent=1)), flush=True)
+        print(json_text(diagnosis_fields(found)), flush=True)
     else:
         print("\n".join(map(printable, diagnosis_lines(found, options.file))), flush=True)
     return _STATUSES[found.verdict]
@@ -67,7 +66,7 @@ def _beside(options: argparse.Namespace) -> SpecBeside:
     return SpecBeside(document, tuple(problems))
 
 
-def _findings(name: str) -> Clues:
+def _clues(name: str) -> Clues:
     try:
         if name == PIPED:
             if sys.stdin is None:

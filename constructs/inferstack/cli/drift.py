@@ -1,7 +1,6 @@
 """``inferstack drift``: how an endpoint that runs differs from its spec."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 
 from inferstack.account.connection import AccountError, connect
 from inferstack.account.existing import NoEndpointError, existing_endpoint, existing_stack
+from inferstack.account.status.outcome import SERVING
 from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.check.stack_names import stack_name
 from inferstack.cli.arguments import add_region
@@ -29,7 +29,6 @@ _HEADER = ("PLACE", "KEY", "WANTED", "FOUND")
 _WIDEST = 60
 _UNKNOWN = 3
 """The exit status when AWS does not say what runs."""
-_SETTLED = {"InService", "SystemUpdating"}
 
 
 class DriftRow(msgspec.Struct, frozen=True):
@@ -97,7 +96,7 @@ def _compared(loaded: LoadedSpec, options: argparse.Namespace) -> tuple[LoadedSp
             f"the endpoint {name} is Failed, so nothing runs that could be compared; `inferstack status "
             f"{options.spec}` says why"
         )
-    if status not in _SETTLED:
+    if status not in SERVING:
         tell(f"{options.spec}: the endpoint is {status}: what is found now may change until it is InService")
     stack = existing_stack(connection, region, stack_name(spec.endpoint_name))
     parameters: dict[str, Any] = dict(connection.pseudo_parameters)
@@ -146,7 +145,7 @@ def _text(rows: Sequence[DriftRow]) -> str:
 
 
 def _json(rows: Sequence[DriftRow]) -> str:
-    return json_text(json.dumps(msgspec.to_builtins(rows), indent=1)) + "\n"
+    return json_text(msgspec.to_builtins(rows)) + "\n"
 
 
 _WRITERS = {"text": _text, "json": _json}

@@ -17,7 +17,7 @@ from inferstack.problems.words import listed
 from inferstack.source.edit import Changes, Edit, edit_of
 from inferstack.source.spec_file import PIPED
 from inferstack.source.stages import at_stage, stage_names
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 
 _MARK = b"\xef\xbb\xbf"
 _STYLES = {"+": "green", "-": "red"}

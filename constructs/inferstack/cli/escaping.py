@@ -5,6 +5,7 @@ There is one function for each format. For a terminal, and for a log that a CI s
 :func:`inferstack.problems.printable`.
 """
 
+import json
 import re
 
 from inferstack.problems import on_one_line
@@ -107,6 +108,6 @@ def workflow_property(said: str) -> str:
 # ---------------------------------------------------------------- JSON
 
 
-def json_text(written: str) -> str:
-    """JSON with the same meaning, in which a log finds no command: it would take one out of any line."""
-    return written.replace("##", r"#\u0023")
+def json_text(value: object) -> str:
+    """The value as JSON in which a log finds no command: it would take one out of any line."""
+    return json.dumps(value, indent=1).replace("##", r"#\u0023")

@@ -1,7 +1,7 @@
 """``inferstack fit``: which instance types hold a language model, and how many requests fit beside it."""
 
 import argparse
-import json
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,9 +17,10 @@ from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.choice import load_to_look_at
 from inferstack.cli.editing import edit_spec
+from inferstack.cli.escaping import json_text
 from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, exact_text
-from inferstack.engines.architectures import newest_version, version_numbers
+from inferstack.engines.architectures import newest_version
 from inferstack.engines.engine import ENGINES
 from inferstack.engines.fit import UNDIVIDED, Fit, Wanted, fits, ranked
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
@@ -37,6 +38,7 @@ from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 _HEADER = ("INSTANCE TYPE", "GPUS", "WEIGHTS", "KV CACHE", "TOKENS", "REQUESTS", "PER HOUR")
 _VERDICTS = {"yes": "hold it:", "perhaps": "perhaps hold it:"}
 _WIDTH = 80
+_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4})+(rc[0-9]+)?")
 
 
 class _AskedModel(msgspec.Struct, frozen=True):
@@ -85,7 +87,7 @@ def _gpu_type(text: str) -> str:
 
 
 def _version(text: str) -> str:
-    if len(version_numbers(text)) < 2:
+    if _VERSION.fullmatch(text) is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a version of vLLM, such as {newest_version()}")
     return text
 
@@ -113,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
         rows = [_fields(it.name, one, prices) for it, of in found for one in _shown(options, of)]
-        print(json.dumps(rows, indent=1))
+        print(json_text(rows))
     else:
         for it, of in found:
             lines = _lines(options, it, of, prices)

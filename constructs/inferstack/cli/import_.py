@@ -17,8 +17,8 @@ from inferstack.problems import dotted, printable
 from inferstack.problems.words import counted
 from inferstack.resolve.imported import Imported, spec_of, template
 from inferstack.resolve.template import template_of
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.source.written import document_text
-from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.updates.drift import compared
 from inferstack.updates.import_plan import UnfitForImportError, import_plan
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         return _write(options) if options.change_set is None else _take_over(options)
     except AccountError as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(str(error)) from None
 
 
 def _existing(
@@ -123,7 +123,7 @@ def _take_over(options: argparse.Namespace) -> int:
         try:
             plan = import_plan(whole, compared(template(loaded, connection.pseudo_parameters), answers))
         except UnfitForImportError as error:
-            raise Refusal(printable(f"{options.change_set}: {error}")) from None
+            raise Refusal(f"{options.change_set}: {error}") from None
         first = stacks.prepare(stack, plan.template, plan.resources)
         if first is None or not _agreed(stacks, first, options):
             return 1

@@ -1,14 +1,13 @@
 """``inferstack list``: a table of the stacks that specs make, or of the endpoints that are deployed."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from inferstack.account.connection import AccountError, connect
-from inferstack.account.inventory import Found, inventory
+from inferstack.account.inventory import ListedEndpoint, inventory
 from inferstack.catalog.resource_types import ALARM_TYPE
 from inferstack.check.load import LoadedSpec
 from inferstack.check.stack_names import stack_name
@@ -92,13 +91,12 @@ def _list_deployed(options: argparse.Namespace) -> int:
     except AccountError as error:
         tell(printable(f"not listed: {error}"))
         return _UNKNOWN
-    _show(options, _DEPLOYED_HEADER, found.found, map(_cells, found.found))
+    _show(options, _DEPLOYED_HEADER, found.endpoints, map(_cells, found.endpoints))
     for it in found.elsewhere:
-        stage = "" if it.stage is None else f" ({it.stage})"
-        tell(printable(f"{it.document.file}{stage}: not looked for: it is for the account {it.spec.account}"))
-    there = {(it.region, it.endpoint) for it in found.found if it.status is not None}
-    claimed = {(it.region, it.endpoint) for it in found.found if it.spec is not None}
-    missing = counted(sum(it.status is None for it in found.found), "spec")
+        tell(printable(f"{it.title}: not looked for: it is for the account {it.spec.account}"))
+    there = {(it.region, it.endpoint) for it in found.endpoints if it.status is not None}
+    claimed = {(it.region, it.endpoint) for it in found.endpoints if it.spec is not None}
+    missing = counted(sum(it.status is None for it in found.endpoints), "spec")
     counts = f"{counted(len(there), 'endpoint')}, {len(there - claimed)} of them without a spec"
     tell(f"account {found.account}: {counts}; {missing} without an endpoint")
     return 0
@@ -121,7 +119,7 @@ def _row(loaded: LoadedSpec) -> StackRow:
     )
 
 
-def _cells(it: Found) -> tuple[str, ...]:
+def _cells(it: ListedEndpoint) -> tuple[str, ...]:
     created = None if it.created is None else f"{it.created:%Y-%m-%d}"
     status = "not deployed" if it.status is None else it.status
     return it.endpoint, status, *(one or "-" for one in (it.spec, it.stage, it.stack, created)), it.region
@@ -130,11 +128,11 @@ def _cells(it: Found) -> tuple[str, ...]:
 def _show(
     options: argparse.Namespace,
     header: tuple[str, ...],
-    rows: Sequence[StackRow | Found],
+    rows: Sequence[StackRow | ListedEndpoint],
     cells: Iterable[tuple[str, ...]],
 ) -> None:
     if options.format == "json":
-        said = [json_text(json.dumps(msgspec.to_builtins(rows), indent=1))]
+        said = [json_text(msgspec.to_builtins(rows))]
     elif rows:
         first, *others = table([header, *cells])
         said = [painted(first, "bold", sys.stdout), *others]

@@ -14,7 +14,7 @@ from inferstack.facts.kinds import hosts_components
 from inferstack.facts.publications import of_variant
 from inferstack.facts.walk import is_async
 from inferstack.format.variant import Variant
-from inferstack.problems import SpecError, printable
+from inferstack.problems import SpecError
 from inferstack.sizing.observed import Observed, observed, query, read_recorded, recorded_in
 from inferstack.sizing.sizes import PercentileLimit
 from inferstack.texts.placeholders import is_opaque
@@ -51,10 +51,10 @@ def observed_fleet(
     try:
         return _asked(loaded, variant.variant_name, limit, options)
     except AccountError as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(str(error)) from None
     except SpecError as error:
         [wrong, *_] = error.problems
-        raise Refusal(printable(f"CloudWatch's answer: {wrong.message}; {wrong.fix}")) from None
+        raise Refusal(f"CloudWatch's answer: {wrong.message}; {wrong.fix}") from None
 
 
 def _asked(

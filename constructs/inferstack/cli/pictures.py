@@ -8,7 +8,7 @@ from inferstack.cli.terminal import Refusal, tell
 from inferstack.problems import printable
 from inferstack.problems.words import listed
 from inferstack.sizing.pictures import FORMATS, NoPictureError, Picture, drawn
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 
 _ENDINGS = listed(FORMATS, quote="")
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from inferstack.account.preflight.policy import least_policy
-from inferstack.account.preflight.running import CheckedPlace, preflight, worst
-from inferstack.account.preflight.verdict import Result
+from inferstack.account.preflight.running import CheckedPlace, preflight
+from inferstack.account.preflight.verdict import WORST_FIRST, Result
 from inferstack.cli.arguments import add_paths, add_region
 from inferstack.cli.deployment import refused, specs_of
 from inferstack.cli.escaping import json_text
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             show(f"{it.check}: {it.verdict.message}")
     print(_WRITERS[options.format](found), end="", flush=True)
     states = Counter(it.verdict.state for it in found)
-    state = worst([*states])
+    state = next((it for it in WORST_FIRST if it in states), Result.OK)
     counts = ", ".join(f"{states[it]} {it}" for it in Result if states[it])
     tell(painted(counts, _COLORS[state], sys.stderr))
     return _STATUSES[state]
@@ -70,7 +70,7 @@ def _line(found: CheckedPlace) -> str:
 
 
 def _json(found: Sequence[CheckedPlace]) -> str:
-    return json_text(json.dumps([_fields(it) for it in found], indent=1)) + "\n"
+    return json_text([_fields(it) for it in found]) + "\n"
 
 
 def _fields(found: CheckedPlace) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from inferstack.problems import printable
 from inferstack.problems.words import counted
 from inferstack.sizing.offers import Offer, offer_of
 from inferstack.sizing.prices import PRICE, PRICE_FILE, PriceFile, RegionPrices, read_price_file, written
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 
 _SHOWN = 20
 
@@ -79,9 +79,9 @@ def _offer(options: argparse.Namespace) -> tuple[Offer, str]:
             content, source = options.offer.read_bytes(), options.offer.name
         return offer_of(content, options.region), source
     except AccountError as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(str(error)) from None
     except ValueError as error:
-        raise Refusal(printable(f"{source}: this is not a price list: {error}")) from None
+        raise Refusal(f"{source}: this is not a price list: {error}") from None
 
 
 def _say(offer: Offer) -> None:

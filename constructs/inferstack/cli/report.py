@@ -114,7 +114,7 @@ def _line(problem: Problem, stream: TextIO | None) -> str:
 
 def as_json(problems: Sequence[Problem]) -> str:
     """A list of objects with the fields of a problem."""
-    return json_text(json.dumps([_fields(problem) for problem in problems], indent=1)) + "\n"
+    return json_text([_fields(problem) for problem in problems]) + "\n"
 
 
 def _fields(problem: Problem) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def gitlab(problems: Sequence[Problem]) -> str:
     """
     seen: Counter[str] = Counter()
     findings = [_finding(problem, seen) for problem in problems]
-    return json_text(json.dumps(findings, indent=1)) + "\n"
+    return json_text(findings) + "\n"
 
 
 def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def sarif(problems: Sequence[Problem]) -> str:
         "results": [_result(problem, codes.index(problem.code)) for problem in problems],
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-    return json_text(json.dumps(log, indent=1)) + "\n"
+    return json_text(log) + "\n"
 
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

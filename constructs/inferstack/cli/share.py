@@ -26,7 +26,7 @@ from inferstack.sizing.sharing.comparison import FleetComparison, SharingQuestio
 from inferstack.sizing.sharing.hosts import CannotPackError, Simulation
 from inferstack.sizing.sharing.ways import MINUTES_AN_HOUR, Span, Ways
 from inferstack.sizing.traffic import read_traffic, repeated, together
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 
 _LONGEST_STARTUP = 120
 _MOST_DAYS = 31

@@ -1,7 +1,6 @@
 """``inferstack status``: how deployments stand, and why one does not work."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC
@@ -11,9 +10,8 @@ from typing import Any
 import msgspec
 
 from inferstack.account.connection import AccountError
-from inferstack.account.status.logs import Log
 from inferstack.account.status.outcome import Outcome, Standing, outcome_of
-from inferstack.account.status.reasons import Reason, Reasons, log_groups, reasons_of
+from inferstack.account.status.reasons import Reasons, log_groups, reasons_of
 from inferstack.account.status.snapshot import Snapshot, WatchedStack
 from inferstack.cli.arguments import add_paths, add_region, whole_number, whole_number_within
 from inferstack.cli.deployment import COLORS, Deployment, deployments_of, exit_status, refused
@@ -86,8 +84,7 @@ def run(options: argparse.Namespace) -> int:
         reports = [_report(it) for it in deployments]
     logs = [{} if options.logs is None else _logs(it, options.logs) for it in reports]
     if options.format == "json":
-        fields = [_fields(it, lines) for it, lines in zip(reports, logs, strict=True)]
-        print(json_text(json.dumps(fields, indent=1, default=str)), flush=True)
+        print(json_text([*map(_fields, reports, logs)]), flush=True)
     else:
         for it, lines in zip(reports, logs, strict=True):
             print("\n".join(_lines(it, lines)), flush=True)
@@ -124,7 +121,7 @@ def _followed(deployments: Sequence[Deployment], minutes: int) -> list[Report]:
             lines = [*_changes(it)]
             for line in lines:
                 if line not in before[index]:
-                    tell(printable(f"{strftime(_SHORT)}  {it.deployment.title}  {line}"))
+                    tell(printable(f"{strftime(_SHORT)}  {it.deployment.loaded.title}  {line}"))
                     changed = True
             before[index] = set(lines)
         left = [index for index, it in enumerate(reports) if not _is_over(it, failures[index])]
@@ -147,7 +144,7 @@ def _changes(report: Report) -> Iterator[str]:
     for what, name, how in _rows(report.found):
         yield " ".join(filter(None, (what, name, how)))
     for it in report.reasons.found:
-        yield f"{it.part}: {next(_of_reason(it, plain=True))}"
+        yield f"{it.part}: {it.diagnosis.verdict}: {it.diagnosis.message}"
     yield from report.unread
 
 
@@ -157,11 +154,11 @@ def _changes(report: Report) -> Iterator[str]:
 def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
     outcome = report.outcome
     state = painted(outcome.state, COLORS[outcome.state], sys.stdout)
-    yield f"{printable(report.deployment.title)}: {state}: {printable(outcome.message)}"
+    yield f"{printable(report.deployment.loaded.title)}: {state}: {printable(outcome.message)}"
     rows = [*_rows(report.found)]
     yield from (f"  {printable(line)}" for line in table(rows)) if rows else ()
     for it in report.reasons.found:
-        first, *others = _of_reason(it)
+        first, *others = diagnosis_lines(it.diagnosis, it.source)
         yield f"  {printable(it.part)}: {first}"
         yield from (f"    {printable(line.strip())}" for line in others)
     for line in report.unread:
@@ -169,13 +166,6 @@ def _lines(report: Report, logs: dict[str, list[str]]) -> Iterator[str]:
     for part, lines in logs.items():
         yield f"  log of {printable(part)}:"
         yield from (f"    {printable(line)}" for line in lines or ["nothing"])
-
-
-def _of_reason(reason: Reason, *, plain: bool = False) -> Iterator[str]:
-    if plain:
-        yield f"{reason.diagnosis.verdict}: {reason.diagnosis.message}"
-    else:
-        yield from diagnosis_lines(reason.diagnosis, reason.source)
 
 
 def _rows(found: Snapshot) -> Iterator[Row]:
@@ -236,7 +226,7 @@ def _logs(report: Report, count: int) -> dict[str, list[str]]:
 
 def _last(watched: WatchedStack, group: str, found: Snapshot, count: int) -> list[str]:
     try:
-        log: Log = watched.log(group, found.began)
+        log = watched.log(group, found.began)
     except AccountError as error:
         return [f"not read: {error}"]
     cut = [f"(only the first part of {group} was read)"] if log.is_cut else []

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 
 class Refusal(Exception):  # noqa: N818 - no error of the program: the user reads its text
-    """Says in one line why nothing was done; the exit status is 1."""
+    """Says in one line why nothing was done; the exit status is 1. `main` escapes what it quotes."""
 
 
 # ---------------------------------------------------------------- Standard output and standard error

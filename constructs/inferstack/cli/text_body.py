@@ -18,9 +18,9 @@ from inferstack.facts.engines import RunningEngine, engine_of
 from inferstack.facts.walk import PlacedContainer, bases_of_adapters, components, is_async, runs
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems.words import listed
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
+from inferstack.triton.protocol import JSON
 
-_JSON = "application/json"
 NO_STREAM = "an asynchronous endpoint stores its answers and streams nothing; remove --stream"
 FILE = "file://"
 _PURPOSES: Mapping[Purpose, str] = {
@@ -59,7 +59,12 @@ def wrong_use_of_texts(options: argparse.Namespace) -> Iterator[str]:
     for name in arrays:
         if getattr(options, name):
             yield f"--{name.replace('_', '-')} is about arrays, and cannot be used with --{purpose}"
-    if purpose == "rerank" and len(options.rerank) == 1:
+    yield from wrong_texts(options)
+
+
+def wrong_texts(options: argparse.Namespace) -> Iterator[str]:
+    """What is wrong with the texts themselves."""
+    if options.rerank is not None and len(options.rerank) == 1:
         yield "--rerank needs a query and at least one text"
 
 
@@ -137,10 +142,10 @@ def make_of_texts(options: argparse.Namespace) -> int:
     with complete_or_absent(out) as file:
         file.write(content)
     print(
-        f"{out}\n  engine        {asked.title}\n  content type  {_JSON}\n  size          {len(content)} bytes"
+        f"{out}\n  engine        {asked.title}\n  content type  {JSON}\n  size          {len(content)} bytes"
     )
     send = streaming_program if options.stream else command
-    print(send(spec, asked.choice, _JSON, out))
+    print(send(spec, asked.choice, JSON, out))
     warn_of_size(spec, content)
     return 0
 

@@ -1,4 +1,4 @@
-"""A finding beside a spec: the line that it leads to, and whether `validate` says the same."""
+"""A clue beside a spec: the line that it leads to, and whether `validate` says the same."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -62,14 +62,14 @@ class SpecBeside(msgspec.Struct, frozen=True):
         known = [instances.find(it) for it in types]
         return not types or any(it is None or it.gpus for it in known)
 
-    def place(self, finding: Clue) -> FilePlace | None:
-        """The line that the finding leads to, if only one can be meant."""
+    def place(self, clue: Clue) -> FilePlace | None:
+        """The line that the clue leads to, if only one can be meant."""
         paths = [*_paths(self.document.data)]
-        for key in finding.keys:
+        for key in clue.keys:
             found = [path for path, _ in paths if path[-1] == key]
             if len(found) > 1:
-                named = [path for path in found if _is_named(path, finding)]
-                valued = [path for path, it in paths if path in found and _quotes(finding, it)]
+                named = [path for path in found if _is_named(path, clue)]
+                valued = [path for path, it in paths if path in found and _quotes(clue, it)]
                 found = valued or named
             if len(found) == 1:
                 return self.document.place(found[0])
@@ -77,20 +77,20 @@ class SpecBeside(msgspec.Struct, frozen=True):
                 return None
         return None
 
-    def agreeing(self, finding: Clue) -> Problem | None:
+    def agreeing(self, clue: Clue) -> Problem | None:
         """The problem of the spec that means the same as the line."""
-        rules = finding.signature.rules
+        rules = clue.signature.rules
         return next((it for it in self.problems if it.code in rules), None)
 
 
-def _is_named(path: SpecPath, finding: Clue) -> bool:
+def _is_named(path: SpecPath, clue: Clue) -> bool:
     """Whether the line has the name of a model or another block that the key is in."""
-    return any(isinstance(it, str) and it in finding.line.text for it in path[:-1])
+    return any(isinstance(it, str) and it in clue.line.text for it in path[:-1])
 
 
-def _quotes(finding: Clue, value: Any) -> bool:
+def _quotes(clue: Clue, value: Any) -> bool:
     """Whether the line has the value of a key, such as a URL or an image."""
-    return isinstance(value, str) and len(value) > len("ml.x") and value in finding.line.text
+    return isinstance(value, str) and len(value) > len("ml.x") and value in clue.line.text
 
 
 def _paths(value: Any, path: SpecPath = ()) -> Iterator[tuple[SpecPath, Any]]:
@@ -107,43 +107,43 @@ def _paths(value: Any, path: SpecPath = ()) -> Iterator[tuple[SpecPath, Any]]:
 # ---------------------------------------------------------------- the answer
 
 
-def diagnosed(findings: Clues, beside: SpecBeside | None = None) -> Diagnosis:
-    """The best of the findings, with what the spec adds to it."""
-    for finding in findings.ordered():
-        problem = beside.agreeing(finding) if beside is not None else None
-        if (finding.signature.alone and not finding.is_doubtful) or problem is not None:
-            return _of(finding, problem, beside)
-    if findings.is_ready:
+def diagnosed(clues: Clues, beside: SpecBeside | None = None) -> Diagnosis:
+    """The best of the clues, with what the spec adds to it."""
+    for clue in clues.ordered():
+        problem = beside.agreeing(clue) if beside is not None else None
+        if (clue.signature.alone and not clue.is_doubtful) or problem is not None:
+            return _of(clue, problem, beside)
+    if clues.is_ready:
         return Diagnosis(
             "healthy", certain=False, message="a container served, and no line after it is a failure"
         )
-    doubtful = next((it for it in findings.ordered() if it.signature.alone), None)
+    doubtful = next((it for it in clues.ordered() if it.signature.alone), None)
     if doubtful is not None:
         text, number = _line_of(doubtful)
         message = _GOES_ON.format(doubtful.message)
         return Diagnosis("cannot-tell", False, message, fix=_WHOLE_LOG, line=text, line_number=number)
-    if not findings.lines:
+    if not clues.lines:
         return Diagnosis("cannot-tell", certain=False, message=_NO_LINE, fix=_WHERE)
     return Diagnosis("cannot-tell", certain=False, message=_NOTHING_KNOWN, fix=_WHOLE_LOG)
 
 
-def _line_of(finding: Clue) -> tuple[str, int]:
-    return finding.line.text.strip(), finding.line.number if finding.line.in_file else 0
+def _line_of(clue: Clue) -> tuple[str, int]:
+    return clue.line.text.strip(), clue.line.number if clue.line.in_file else 0
 
 
-def _of(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> Diagnosis:
-    signature = finding.signature
-    message, fix = finding.message, finding.fix
+def _of(clue: Clue, problem: Problem | None, beside: SpecBeside | None) -> Diagnosis:
+    signature = clue.signature
+    message, fix = clue.message, clue.fix
     lacks = beside is not None and bool(signature.needs) and not beside.has(signature.needs)
     if lacks:
         message += f"; but {_LACKING[signature.needs]}: is it the spec of this log?"
     if signature.verdict == "cannot-tell":
-        fix = _where_to_look(finding, beside)
+        fix = _where_to_look(clue, beside)
     if problem is not None:
         fix = problem.fix or fix
     is_cause = signature.verdict == "cause"
-    text, number = _line_of(finding)
-    said = signature.certain and not finding.is_doubtful and not finding.is_second
+    text, number = _line_of(clue)
+    said = signature.certain and not clue.is_doubtful and not clue.is_second
     return Diagnosis(
         verdict=signature.verdict,
         certain=is_cause and not lacks and (said or problem is not None),
@@ -152,25 +152,25 @@ def _of(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> Di
         fix=fix,
         line=text,
         line_number=number,
-        place=_place(finding, problem, beside),
+        place=_place(clue, problem, beside),
         rule="" if problem is None else problem.code,
         source=signature.source,
     )
 
 
-def _place(finding: Clue, problem: Problem | None, beside: SpecBeside | None) -> FilePlace | None:
+def _place(clue: Clue, problem: Problem | None, beside: SpecBeside | None) -> FilePlace | None:
     if beside is None:
         return None
     if problem is not None and problem.line:
         return problem.in_file
-    return beside.place(finding)
+    return beside.place(clue)
 
 
-def _where_to_look(finding: Clue, beside: SpecBeside | None) -> str:
+def _where_to_look(clue: Clue, beside: SpecBeside | None) -> str:
     """Which log says more. The names are those of the line, or of the spec."""
     name = beside.document.data.get("endpoint_name") if beside is not None else None
     endpoint = name if isinstance(name, str) and "$" not in name else "ENDPOINT"
-    variant = finding.groups.get("variant")
+    variant = clue.groups.get("variant")
     stream = f" --log-stream-name-prefix {variant}/" if variant else ""
     group = f"/aws/sagemaker/Endpoints/{endpoint}"
     return (

@@ -5,11 +5,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 Verdict = Literal["cause", "symptom", "cannot-tell", "healthy"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+"""The one that counts most first."""
 Where = Literal["log", "reason", "answer", "any"]
 """A container's log; what SageMaker or CloudFormation say of a failure; what a request got."""
 

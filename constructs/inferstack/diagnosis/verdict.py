@@ -1,4 +1,4 @@
-"""Which of the findings in a text is the cause.
+"""Which of the clues in a text is the cause.
 
 The first start of a container comes before its restarts, whose errors may only follow; in a start a banner
 comes before its consequences, since the first line of the lowest rank is taken. What was logged before a
@@ -20,7 +20,7 @@ from inferstack.diagnosis.extractors import (
     refused_by_aws,
 )
 from inferstack.diagnosis.reading import Line
-from inferstack.diagnosis.signature import Finding, Signature, Verdict, Where, filled, known
+from inferstack.diagnosis.signature import VERDICTS, Finding, Signature, Where, filled, known
 
 _AFTER_ANOTHER = 2
 """The rank of an exception that no signature knows."""
@@ -86,10 +86,9 @@ class Clues(msgspec.Struct, frozen=True):
     lines: int
 
     def ordered(self) -> list[Clue]:
-        """The findings that may be the answer, the best first."""
-        order: list[Verdict] = ["cause", "symptom", "cannot-tell"]
-        found = [it for it in self.found if it.signature.verdict in order]
-        return sorted(found, key=lambda it: (order.index(it.signature.verdict), it.rank))
+        """The clues that may be the answer, the best first."""
+        found = [it for it in self.found if it.signature.verdict != "healthy"]
+        return sorted(found, key=lambda it: (VERDICTS.index(it.signature.verdict), it.rank))
 
 
 def clues_in(lines: Iterable[Line]) -> Clues:
@@ -168,8 +167,7 @@ class _CauseSearch:
             for match, it in matches
             if match is not None and mention.search(line.text[: match.start()]) is None
         ]
-        order: list[Verdict] = ["cause", "symptom", "cannot-tell", "healthy"]
-        for it, match in sorted(found, key=lambda pair: (order.index(pair[0].verdict), pair[0].rank)):
+        for it, match in sorted(found, key=lambda pair: (VERDICTS.index(pair[0].verdict), pair[0].rank)):
             yield it, {name: value for name, value in match.groupdict().items() if value}
 
     def _add(self, line: Line, signature: Signature, groups: dict[str, str]) -> None:

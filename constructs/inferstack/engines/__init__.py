@@ -3,9 +3,13 @@
     engine     one description for each: its variables, and how its container turns them into settings
     tables     the options of each version, with what they accept
     values     whether an option accepts a text
+    lmi        LMI's own options, and its names for options of vLLM
+    properties the settings in a `serving.properties`
     arguments  the command line, or the settings, that a container makes from its environment
     settings   what a container sets, and each engine's name for the same thing
+    gpus       how many GPUs an engine uses, and what a GPU must be able to do for it
     requests   the bodies that each engine takes at /invocations
+    answers    what it answers there, or why that is no answer
 
     model_config   what the files of a model say of it
     describing     the small files that say it, from the folder of a whole model

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from inferstack.engines.requests import Purpose
+from inferstack.problems.words import counted
 
 _EVENT_FIELDS = (":", "event:", "id:", "retry:")
 """Lines of server-sent events without data. https://html.spec.whatwg.org/multipage/server-sent-events.html"""
@@ -163,7 +164,7 @@ def _vectors(answer: Any) -> str:
     else:
         found = msgspec.convert(answer, Annotated[list[Vector], Meta(min_length=1)])
     sizes = "" if isinstance(found[0], str) else f" of {len(found[0])} numbers"
-    return f"{len(found)} vector{'' if len(found) == 1 else 's'}{sizes}"
+    return f"{counted(len(found), 'vector')}{sizes}"
 
 
 def _scores(answer: Any) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from inferstack.engines.tables import numbers
+
 _FILE = Path(__file__).with_name("data") / "vllm-architectures.json"
 
 
@@ -81,17 +83,11 @@ def has_number_of_its_own(model_type: str | None, *keys: str) -> bool:
 
 def _places(version: str) -> tuple[int, ...]:
     """The places in the table of a version, or of its neighbors; none for one that is older."""
-    wanted = version_numbers(version)
-    known = [version_numbers(it) for it in _table().versions]
+    wanted = numbers(version)[:2]
+    known = [numbers(it)[:2] for it in _table().versions]
     if not wanted or wanted < known[0]:
         return ()
     if wanted in known:
         return (known.index(wanted),)
     before = sum(it < wanted for it in known)
     return tuple(it for it in (before - 1, before) if it < len(known))
-
-
-def version_numbers(version: str) -> tuple[int, ...]:
-    """The first two numbers of a version; none of what is no version."""
-    parts = version.split(".")[:2]
-    return tuple(map(int, parts)) if all(it.isascii() and it.isdecimal() for it in parts) else ()

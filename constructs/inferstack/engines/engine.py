@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from inferstack.engines.lmi import LMI_OPTIONS
+from inferstack.engines.tables import numbers
 from inferstack.engines.values import EngineOption
 from inferstack.facts.engines import RunningEngine
 
@@ -172,12 +173,7 @@ def splits_lists(running: RunningEngine, version: tuple[int, ...]) -> bool | Non
     if running.name != "vllm":
         return False
     if running.release.startswith(_SERVER):
-        return _server_version(running) >= (2, 4)
+        return numbers(running.release.removeprefix(_SERVER)) >= (2, 4)
     if _NO_LISTS_BEFORE <= version < _LISTS_SINCE:
         return None
     return version >= _LISTS_SINCE
-
-
-def _server_version(running: RunningEngine) -> tuple[int, ...]:
-    parts = running.release.removeprefix(_SERVER).split(".")
-    return tuple(int(it) for it in parts if it.isdigit())

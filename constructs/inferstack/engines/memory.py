@@ -11,9 +11,9 @@ known, but weights and the share of the GPU are: they leave something, or nothin
 import msgspec
 
 from inferstack.catalog.gpus import GpuMemory
-from inferstack.engines.architectures import version_numbers
 from inferstack.engines.kv_cache import Served
 from inferstack.engines.model_config import WIDTHS, LanguageModel
+from inferstack.engines.tables import numbers
 
 GIB = 2**30
 
@@ -67,7 +67,7 @@ def overhead(serving: Served) -> Band | None:
     """GiB on each GPU that neither weights nor the KV cache take; None where it is not known."""
     if serving.engine != "vllm":
         return None
-    return next(band for first, band in _OVERHEAD if version_numbers(serving.version) >= first)
+    return next(band for first, band in _OVERHEAD if numbers(serving.version) >= first)
 
 
 def requested(memory: GpuMemory, serving: Served) -> Band:
@@ -76,7 +76,7 @@ def requested(memory: GpuMemory, serving: Served) -> Band:
     if share is None and serving.engine != "vllm":
         share = 1.0
     elif share is None:
-        share = next(it for first, it in _UTILIZATION if version_numbers(serving.version) >= first)
+        share = next(it for first, it in _UTILIZATION if numbers(serving.version) >= first)
     return Band(memory.least * share, memory.most * share)
 
 

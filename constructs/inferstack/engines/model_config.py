@@ -18,13 +18,13 @@ from inferstack.source.other_files import read_text
 
 CONFIG, INDEX, TOKENIZER = "config.json", "model.safetensors.index.json", "tokenizer_config.json"
 ADAPTER = "adapter_config.json"
+"""The files that are read, if they are there."""
 QUANTIZATIONS: Mapping[str, Mapping[str, str]] = {
     "hf_quant_config.json": {},
     "quant_config.json": {"quant_method": "awq"},
     "quantize_config.json": {"quant_method": "gptq"},
 }
 """Files that say how a model is quantized where its `config.json` does not, with what they leave out."""
-"""The files that are read, if they are there."""
 WIDTHS = {
     **dict.fromkeys(("float32", "fp32", "float"), 4),
     **dict.fromkeys(("float16", "fp16", "half", "bfloat16", "bf16"), 2),

@@ -246,7 +246,7 @@ def _fitted(spec: ModelSpec, default: DefaultAlarm, part: Publisher) -> Iterator
     if not default.of_limit:
         yield default.rule
     elif (most := _most_to_least_memory(spec, part.values.get(COMPONENT_NAME, ""))) is not None:
-        yield msgspec.structs.replace(default.rule, threshold=round(float(default.rule.threshold) * most))
+        yield replace(default.rule, threshold=round(float(default.rule.threshold) * most))
 
 
 def _most_to_least_memory(spec: ModelSpec, name: str) -> float | None:

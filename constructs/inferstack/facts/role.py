@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from inferstack.catalog import regions as marketplace
+from inferstack.catalog.regions import MARKETPLACE_ACCOUNTS
 from inferstack.facts.async_inference import (
     CONFIG,
     NOTIFICATION,
@@ -246,7 +246,7 @@ def _is_sold(package: str, own_account: str | None) -> bool:
         case ["arn", _, "sagemaker", region, account, name]:
             is_of_another = own_account is not None and account.isdigit() and account != own_account
             has_the_form = name.count("/") == 1 and is_of_another
-            where_unknown = region not in marketplace.ACCOUNTS
-            return account in marketplace.ACCOUNTS.values() or (where_unknown and has_the_form)
+            where_unknown = region not in MARKETPLACE_ACCOUNTS
+            return account in MARKETPLACE_ACCOUNTS.values() or (where_unknown and has_the_form)
         case _:
             return False

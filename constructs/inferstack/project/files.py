@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from inferstack.format.schema import published_schema_text
-from inferstack.project.answers import NO_CI, Answers
+from inferstack.project.answers import CHAT, NO_CI, Answers
 from inferstack.project.requirements import requirements
 from inferstack.source.spec_file import PROJECT_FILE
 
@@ -72,7 +72,7 @@ def _values(answers: Answers) -> dict[str, str]:
     without = answers.ci == NO_CI
     return values | {
         "first_deployment": _filled(_part("administrator.md" if without else "least-privilege.md"), values),
-        "checks_of_kind": _filled(_part("chat.md"), values) if answers.kind == "chat" else "",
+        "checks_of_kind": _filled(_part("chat.md"), values) if answers.kind == CHAT else "",
         "pipeline": "" if without else _filled(_part(f"pipeline-{answers.ci}.md"), values),
     }
 

@@ -10,6 +10,7 @@
     sums.py                  quotas and totals
     order.py                 which finding comes first
     policies.py              what a team wants to fail on
+    project_rules.py         what the project's own rules allow that they did not before
     data.py                  the review as data
     reviewing.py             :func:`review`, from files to the whole
     against.py               the same comparison as problems of specs: :func:`compare_with`; and of templates:

@@ -132,7 +132,7 @@ def _problems_of(
         elif match.stack is not None:
             compared.append((match.one, _problems(match, region, notes)))
         elif not match.candidates and not match.is_unclear:
-            notes.append(f"{_title(match.one)}: a new stack, no template of it in {base.title}")
+            notes.append(f"{match.one.title}: a new stack, no template of it in {base.title}")
     stages: dict[Problem, list[str]] = {}
     for one, problems in compared:
         for problem in problems:
@@ -155,12 +155,8 @@ def _problems(match: Match, region: str | None, notes: list[str]) -> list[Proble
     except SpecError as error:
         return list(error.problems)
     summary = "a new stack; the old one stays" if update.moves else _summary(update)
-    notes.append(f"{_title(one)} against {template.title}: {summary}")
+    notes.append(f"{one.title} against {template.title}: {summary}")
     return update_problems(one, update)
-
-
-def _title(one: LoadedSpec) -> str:
-    return one.document.file if one.stage is None else f"{one.document.file} ({one.stage})"
 
 
 def _summary(update: Update) -> str:

@@ -11,6 +11,8 @@
     rules             what Triton requires of the models of an archive, by topic
     protocol          how requests and answers carry tensors
     invocation        requests made from numpy arrays, and arrays read from answers (arrays, array_files)
+    samples           bodies in an archive, for load tests of SageMaker's
+    measuring         load on a real Triton on this machine
     rehearsal         a real Triton on this machine, as SageMaker's container starts it
 
 Triton's own protocol buffer is here in compiled form, with its license beside it; the JSON Schema of the

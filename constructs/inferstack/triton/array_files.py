@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.triton.arrays import Array, from_json
 from inferstack.triton.protocol import BodyError, data_type
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from inferstack.problems import FilePlace, Problem
+from inferstack.source.whole_files import UNFINISHED
 from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE
 
 
@@ -85,8 +86,6 @@ JUNK = {
 """Names of files and folders, and what they are."""
 
 _APPLE_DOUBLE = "._"
-UNFINISHED = ".inferstack-*.part"
-"""Names of files that inferstack is still writing, or that it was killed over."""
 
 
 def why_junk(path: str) -> str | None:

@@ -6,8 +6,10 @@
     rules.py       how a rule is declared
     endpoint.py, fleet.py, components.py, scaling.py, role.py, known_by_name.py, elsewhere.py, removed.py
                    the rules, by what they are about
+    drift.py       how what runs differs from what a template wants
+    import_plan.py the deployment that takes over what exists
 
-Everything is decided from the two templates alone; AWS is not asked.
+Everything is decided from templates, and from answers that were read; AWS is not asked.
 """
 
 from inferstack.updates import (

@@ -1,8 +1,8 @@
 """How an endpoint that exists differs from its template, resource by resource.
 
-Only what the template says is compared, and what AWS shows: who made no copies of a component by hand has
-none too many. Counts that scaling changes are no drift. CloudFormation's own drift detection does not see the
-copies, the image and the data cache of a component, nor counts and weights that an update has kept.
+Only what the template says, and AWS shows, is compared. Counts that scaling changes are no drift.
+CloudFormation's own drift detection does not see the copies, the image and the data cache of a component, nor
+counts and weights that an update has kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

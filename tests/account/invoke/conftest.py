@@ -6,23 +6,13 @@ from typing import Any
 
 import pytest
 from support import played_runtime
+from support.answers import CHURN
 from support.played_runtime import PlayedRuntime
 
 from inferstack.cli import main
 
 runtime = played_runtime.runtime
 
-CHURN = """\
-kind: single-model
-endpoint_name: churn
-env: {region: us-east-1}
-execution_role: arn:aws:iam::123456789012:role/hosting
-model:
-  image: {framework: xgboost, version: "1.7-1"}
-  model_data_url: s3://acme-models/churn/model.tar.gz
-variant: {instance_type: ml.m5.xlarge, initial_instance_count: 2}
-alarms: false
-"""
 CHAT = """\
 kind: single-model
 endpoint_name: chat

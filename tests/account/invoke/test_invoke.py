@@ -588,7 +588,7 @@ def _many(one_or_more: str | list[str]) -> list[str]:
         (("--input-location", "a", "--content-type", "b"), "--input-location is a place in S3"),
         (("--stream", "--rerank", "a", "b"), "--stream cannot be used with --rerank"),
         (("--rerank", "a"), "--rerank needs a query"),
-        (("--deadline", "0"), "must be 1 to 1440"),
+        (("--deadline", "0"), "'0' is not a whole number from 1 to 1440"),
     ],
 )
 def test_wrong_usage_is_explained(words: tuple[str, ...], message: str, invoke: Invoke, capsys: Any) -> None:

@@ -73,7 +73,7 @@ def test_what_a_spec_lacks_is_said_at_its_line(recommend: Command, capsys: Read)
             "the spec has `ai_benchmark_job` and `ai_recommendation_job`; choose one with --block",
         ),
         (SPEC + LOAD, ("--block", "ai_benchmark_job"), "the spec has no such block"),
-        (SPEC + LOAD, ("--run",), "Could not find endpoint"),
+        (SPEC + LOAD, ("--run",), "there is no endpoint churn in us-east-1"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

@@ -7,23 +7,12 @@ from typing import Any
 
 import pytest
 from support import answers
-from support.answers import Answers, Refused
+from support.answers import CHURN, Answers, Refused
 
 from inferstack.cli import main
 
 aws = answers.aws
 
-SPEC = """\
-kind: single-model
-endpoint_name: churn
-env: {region: us-east-1}
-execution_role: arn:aws:iam::123456789012:role/hosting
-model:
-  image: {framework: xgboost, version: "1.7-1"}
-  model_data_url: s3://acme-models/churn/model.tar.gz
-variant: {instance_type: ml.m5.xlarge, initial_instance_count: 2}
-alarms: false
-"""
 BEGAN = datetime(2026, 11, 1, 10, tzinfo=UTC)
 STACK_ID = "arn:aws:cloudformation:us-east-1:123456789012:stack/churn/1"
 ARN = "arn:aws:sagemaker:us-east-1:123456789012"
@@ -140,7 +129,7 @@ def with_components(aws: Answers, *found: dict[str, Any]) -> None:
 @pytest.fixture
 def deployed(aws: Answers) -> Answers:
     """An account in which the endpoint works."""
-    Path("churn.yaml").write_text(SPEC)
+    Path("churn.yaml").write_text(CHURN)
     aws.given = {
         "GetCallerIdentity": {"Account": "123456789012"},
         "DescribeStacks": stack("UPDATE_COMPLETE"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from account.status import conftest as w
-from support.answers import Answers, Refused, optional
+from support.answers import CHURN, Answers, Refused, optional
 
 from inferstack.cli import main
 
@@ -51,7 +51,7 @@ def stack_of(params: dict[str, Any]) -> Any:
 @pytest.fixture
 def account(aws: Answers) -> Answers:
     """Two endpoints, on two pages; one of them belongs to a spec of three stages."""
-    Path("churn.yaml").write_text(w.SPEC + STAGES)
+    Path("churn.yaml").write_text(CHURN + STAGES)
     aws.given = {
         "GetCallerIdentity": {"Account": "123456789012"},
         "ListEndpoints": lambda params: (
@@ -143,7 +143,7 @@ REFUSALS = {
 def test_refusals(account: Answers, listed: Listed, name: str) -> None:
     changes, cause, fix = REFUSALS[name]
     account.given |= changes
-    Path("churn.yaml").write_text(w.SPEC.replace("{region", '{account: "123456789012", region'))
+    Path("churn.yaml").write_text(CHURN.replace("{region", '{account: "123456789012", region'))
     code, said = listed()
     assert (code, said.out) == (3, "")
     assert cause in said.err
@@ -168,14 +168,14 @@ def test_an_answer_without_what_is_needed_lists_nothing(account: Answers, listed
 
 
 def test_a_spec_with_errors_makes_no_orphan(account: Answers, listed: Listed) -> None:
-    Path("churn.yaml").write_text(w.SPEC.replace("m5.xlarge", "m5.tiny"))
+    Path("churn.yaml").write_text(CHURN.replace("m5.xlarge", "m5.tiny"))
     code, said = listed()
     assert (code, said.out, account.asked) == (1, "", [])
     assert said.err.startswith("churn.yaml:")
 
 
 def test_a_warning_may_say_why_a_spec_has_errors(listed: Listed) -> None:
-    Path("churn.yaml").write_text(w.SPEC.replace("env: {region: us-east-1}\n", ""))
+    Path("churn.yaml").write_text(CHURN.replace("env: {region: us-east-1}\n", ""))
     code, said = listed("--region", "us-eats-1")
     assert code == 1
     assert "us-eats-1 is not a known region; did you mean `us-east-1`?" in said.err
@@ -183,7 +183,7 @@ def test_a_warning_may_say_why_a_spec_has_errors(listed: Listed) -> None:
 
 def test_no_region_is_guessed(listed: Listed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_REGION")
-    Path("churn.yaml").write_text(w.SPEC.replace("env: {region: us-east-1}\n", ""))
+    Path("churn.yaml").write_text(CHURN.replace("env: {region: us-east-1}\n", ""))
     assert "no region is known; add --region" in listed()[1].err
 
 

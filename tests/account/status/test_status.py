@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from account.status import conftest as w
-from support.answers import Answers, Refused, optional
+from support.answers import CHURN, Answers, Refused, optional
 
 Status = Callable[..., tuple[int, Any]]
 Changes = dict[str, Any]
@@ -439,7 +439,7 @@ def test_expired_credentials_are_the_end(deployed: Answers, status: Status, slep
 
 def test_another_account_is_not_asked(deployed: Answers, status: Status) -> None:
     Path("churn.yaml").write_text(
-        w.SPEC.replace("{region", '{account: "111122223333", region').replace("123456789012", "111122223333")
+        CHURN.replace("{region", '{account: "111122223333", region').replace("123456789012", "111122223333")
     )
     code, said = status("--follow")
     assert code == 3

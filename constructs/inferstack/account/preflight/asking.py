@@ -16,7 +16,6 @@ class Asking:
         self.connection = connection
         self._known: dict[_Key, Any] = {}
         self._refused: dict[_Key, AccountError] = {}
-        self._clients: dict[tuple[str, str], Any] = {}
         self._expired: AccountError | None = None
 
     @property
@@ -76,14 +75,8 @@ class Asking:
         rights = f"allow {call.action} (`--print-policy` prints all that is needed)"
         try:
             with explained(f"{call.action} is not answered", rights=rights):
-                return put(self._client(call.service, region))
+                return put(self.connection.client(call.service, region))
         except AccountError as error:
             if any(error.code == code and part in str(error).lower() for code, part in call.absent):
                 return None
             raise
-
-    def _client(self, service: str, region: str) -> Any:
-        # Making one takes longer than most requests.
-        if (service, region) not in self._clients:
-            self._clients[service, region] = self.connection.client(service, region)
-        return self._clients[service, region]

@@ -37,13 +37,14 @@ _ENDPOINT_NAME = ("endpoint_name",)
 
 # ---------------------------------------------------------------- the stack
 
-_COMMAND = "aws cloudformation"
 _STUCK = {
-    "ROLLBACK_COMPLETE": f"delete it: `{_COMMAND} delete-stack --stack-name {{}}`",
-    "ROLLBACK_FAILED": f"delete it: `{_COMMAND} delete-stack --stack-name {{}}`",
-    "CREATE_FAILED": f"delete it: `{_COMMAND} delete-stack --stack-name {{}}`",
-    "DELETE_FAILED": f"delete it: `{_COMMAND} delete-stack --stack-name {{}}`",
-    "UPDATE_ROLLBACK_FAILED": f"end its rollback: `{_COMMAND} continue-update-rollback --stack-name {{}}`",
+    **dict.fromkeys(
+        ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"),
+        "delete it: `aws cloudformation delete-stack --stack-name {}`",
+    ),
+    "UPDATE_ROLLBACK_FAILED": (
+        "end its rollback: `aws cloudformation continue-update-rollback --stack-name {}`"
+    ),
 }
 """States that take no update, and what ends them."""
 _TAKES_UPDATES = frozenset(

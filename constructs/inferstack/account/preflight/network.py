@@ -14,8 +14,8 @@ from inferstack.account.preflight.calls import (
     DESCRIBE_VPC_ENDPOINTS,
 )
 from inferstack.account.preflight.verdict import (
+    WORST_FIRST,
     Checked,
-    Result,
     Right,
     Subject,
     Target,
@@ -57,7 +57,7 @@ def have_addresses(subject: Subject, asking: Asking) -> Checked:
     """Whether subnets are there, and have two free addresses for each instance at the most."""
     vpc: VpcConfig = subject.what
     if not all(map(is_settled, vpc.subnets)):
-        return only_deployment_knows(listed(vpc.subnets, last="and", quote=""))
+        return only_deployment_knows(_names(vpc.subnets))
     found = asking.ask(DESCRIBE_SUBNETS, SubnetIds=[*vpc.subnets])
     if found is None:
         return problem(f"not all of {_names(vpc.subnets)} are in {asking.region}", _CORRECT)
@@ -136,12 +136,9 @@ def reach_s3(subject: Subject, asking: Asking) -> Checked:
     of_s3 = [*by_vpc, {"Name": "service-name", "Values": [service, f"cn.{service}"]}]
     doors = asking.every(DESCRIBE_VPC_ENDPOINTS, "VpcEndpoints", Filters=of_s3)
     ways = {name: _way(name, tables, doors) for name in vpc.subnets}
-    worst = max(ways.values(), key=lambda it: list(_ORDER).index(it.state))
+    worst = min(ways.values(), key=lambda it: WORST_FIRST.index(it.state))
     names = [name for name, it in ways.items() if it.state is worst.state]
     return Checked(worst.state, f"{_names(names)}: {worst.message}", worst.fix)
-
-
-_ORDER = (Result.OK, Result.CANNOT_TELL, Result.PROBLEM)
 
 
 def _way(subnet: str, tables: Sequence[Any], doors: Sequence[Any]) -> Checked:

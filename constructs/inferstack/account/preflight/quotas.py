@@ -78,19 +78,16 @@ def has_room(subject: Subject, asking: Asking) -> Checked:
     quota = _quota(demand.quota, asking)
     if quota is None:
         return _not_there(demand.quota, asking)
-    value = float(quota["Value"])
     try:
         usage: Mapping[str, Usage] | None = usage_by_endpoint(asking)
         unknown = ""
     except AccountError as error:
         usage, unknown = None, str(error)
-    needed = _needed(demand, usage)
-    return _verdict(demand, quota, value, needed, unknown, asking.region)
+    return _verdict(demand, quota, _needed(demand, usage), unknown, asking.region)
 
 
-def _verdict(
-    demand: _Demand, quota: Any, value: float, needed: _Needed, unknown: str, region: str
-) -> Checked:
+def _verdict(demand: _Demand, quota: Any, needed: _Needed, unknown: str, region: str) -> Checked:
+    value = float(quota["Value"])
     by = listed(list(dict.fromkeys(it.name for it in _taking(demand))), last="and", quote="`")
     is_ = f"`{demand.quota}` is {value:g} in {region}"
     if needed.always is None or needed.meanwhile is None:

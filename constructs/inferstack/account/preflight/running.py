@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.account.connection import AccountError, Connection, connect
+from inferstack.account.connection import AccountError, Connection, reached
 from inferstack.account.preflight import files, images, keys, names, network, place, quotas, roles
 from inferstack.account.preflight.asking import Asking
 from inferstack.account.preflight.verdict import (
     Check,
     Checked,
-    Result,
     Subject,
     Target,
     cannot_tell,
@@ -68,56 +67,45 @@ _REST = cannot_tell("nothing else was checked", "first do what the line above sa
 
 
 def _every(specs: Sequence[LoadedSpec]) -> Iterator[CheckedPlace]:
-    places: dict[Connection, list[Target]] = {}
-    reached: dict[str | None, Connection | AccountError] = {}
+    places: dict[tuple[str, str | None], list[Target]] = {}
+    by_region: dict[str | None, Connection | AccountError] = {}
     for loaded in specs:
         region = loaded.spec.region
-        if region not in reached:
-            reached[region] = _reached(region)
-        elif isinstance(reached[region], AccountError):
+        if region not in by_region:
+            by_region[region] = reached(region)
+        elif isinstance(by_region[region], AccountError):
             continue
-        target, finding = _placed(loaded, reached[region])
+        target, finding = _placed(loaded, by_region[region])
         if target is None:
             yield finding
             yield replace(finding, check="the rest", verdict=_REST)
             continue
-        known = next((it for it in places if _is_same(it, target.connection)), target.connection)
-        if known not in places:
+        key = target.connection.account, target.connection.region
+        if key not in places:
             yield finding
-        places.setdefault(known, []).append(replace(target, connection=known))
-    for connection, targets in places.items():
-        yield from _in_place(Asking(connection), targets)
+        places.setdefault(key, []).append(target)
+    for targets in places.values():
+        yield from _in_place(Asking(targets[0].connection), targets)
 
 
-def _reached(region: str | None) -> Connection | AccountError:
-    try:
-        return connect(region)
-    except AccountError as error:
-        return error
-
-
-def _is_same(one: Connection, other: Connection) -> bool:
-    return (one.account, one.region) == (other.account, other.region)
-
-
-def _placed(loaded: LoadedSpec, reached: Connection | AccountError) -> tuple[Target | None, CheckedPlace]:
+def _placed(loaded: LoadedSpec, found: Connection | AccountError) -> tuple[Target | None, CheckedPlace]:
     """Where a spec is deployed, if it can be checked there, and what is found about that."""
     spec = loaded.spec
     at: SpecPath = ("env", "region")
-    if isinstance(reached, AccountError):
-        made = problem if reached.is_about_credentials else cannot_tell
-        verdict = made(reached.said, _enabled(reached, spec.region))
+    if isinstance(found, AccountError):
+        made = problem if found.is_about_credentials else cannot_tell
+        verdict = made(found.said, _enabled(found, spec.region))
         return None, _finding("credentials", verdict, loaded, at, None)
-    if reached.region is None:
+    if found.region is None:
         fix = "write `env: {region: …}`, set AWS_REGION, or add `--region`"
-        return None, _finding("region", problem("no region is named", fix), loaded, at, reached)
+        return None, _finding("region", problem("no region is named", fix), loaded, at, found)
     try:
-        reached.require_account(spec.account)
+        found.require_account(spec.account)
     except AccountError as error:
         verdict = problem(error.said, error.fix)
-        return None, _finding("credentials", verdict, loaded, ("env", "account"), reached)
-    verdict = ok(f"account {reached.account}, {reached.region}")
-    return Target(loaded, reached), _finding("credentials", verdict, loaded, at, reached)
+        return None, _finding("credentials", verdict, loaded, ("env", "account"), found)
+    verdict = ok(f"account {found.account}, {found.region}")
+    return Target(loaded, found), _finding("credentials", verdict, loaded, at, found)
 
 
 def _enabled(error: AccountError, region: str | None) -> str:
@@ -148,10 +136,3 @@ def _judged(check: Check, subject: Subject, asking: Asking) -> Checked:
         return check.judge(subject, asking)
     except AccountError as error:
         return cannot_tell(f"not checked: {error.said}", error.fix)
-
-
-def worst(states: Sequence[Result]) -> Result:
-    """What counts where there are several."""
-    return next(
-        it for it in (Result.PROBLEM, Result.CANNOT_TELL, Result.OK) if it in states or it is Result.OK
-    )

@@ -24,6 +24,9 @@ class Result(StrEnum):
     CANNOT_TELL = "cannot tell"
 
 
+WORST_FIRST = (Result.PROBLEM, Result.CANNOT_TELL, Result.OK)
+
+
 class Checked(msgspec.Struct, frozen=True):
     """What one check finds about one subject."""
 

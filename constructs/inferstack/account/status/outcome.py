@@ -34,8 +34,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 _GOOD_STACK = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
-# During maintenance, an endpoint goes on as it is.
-_SERVING = frozenset({"InService", "SystemUpdating"})
+SERVING = frozenset({"InService", "SystemUpdating"})
+"""The statuses of an endpoint that serves: during maintenance, it goes on as it is."""
 _BROKEN = frozenset({"Failed", "UpdateRollbackFailed", "OutOfService"})
 
 
@@ -66,7 +66,7 @@ def _of_endpoint(found: Snapshot, endpoint: Answer) -> Outcome:
     )
     if status in _BROKEN:
         return Outcome(Standing.FAILED, f"the endpoint is {status}")
-    if status not in _SERVING:
+    if status not in SERVING:
         return Outcome(Standing.RUNNING, f"the endpoint is {status}")
     # ARNs of SageMaker's have names in small letters.
     if wanted is not None and config is not None and wanted.lower() != config.lower():

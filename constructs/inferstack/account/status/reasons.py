@@ -12,11 +12,11 @@ from inferstack.account.status.outcome import Outcome, Standing, is_in_trouble
 from inferstack.account.status.snapshot import Snapshot
 from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
 from inferstack.diagnosis.reading import lines_of_answer
+from inferstack.diagnosis.signature import VERDICTS
 from inferstack.diagnosis.verdict import clues_in
 from inferstack.endpoint.of_answers import Answer
 from inferstack.resolve.execution_role import LOGS_OF_COMPONENTS, LOGS_OF_ENDPOINTS
 
-_ORDER = ("cause", "symptom", "cannot-tell", "healthy")
 _TELLING = ("cause", "symptom")
 """What is worth a line while nothing has failed yet, or when another part has the cause."""
 _OF_LOGS = "inferstack status --logs 50"
@@ -115,4 +115,4 @@ def _rank(reason: Reason) -> tuple[int, bool, bool, bool]:
     """A cause that is certain first; of texts that tell nothing, the log: the other would ask to read it."""
     found, is_log = reason.diagnosis, reason.source != "FailureReason"
     tells = found.verdict in _TELLING
-    return _ORDER.index(found.verdict), not found.certain, not (tells or is_log), not found.code
+    return VERDICTS.index(found.verdict), not found.certain, not (tells or is_log), not found.code

@@ -112,7 +112,6 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
     region: str
     stack: str
     endpoint: str
-    _clients: dict[str, Any] = {}
 
     @property
     def title(self) -> str:
@@ -163,10 +162,7 @@ class WatchedStack(msgspec.Struct, frozen=True, kw_only=True):
             return log_of(self._client("logs"), group, since)
 
     def _client(self, service: str) -> Any:
-        # Making one takes longer than most requests.
-        if service not in self._clients:
-            self._clients[service] = self.connection.client(service, self.region)
-        return self._clients[service]
+        return self.connection.client(service, self.region)
 
     def _stack(self) -> Answer | None:
         return described_stack(self._client("cloudformation"), self.stack)

@@ -6,8 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from inferstack.check.lock.file import Lock, lock_of, lock_path, written
-from inferstack.triton.archive.writing import complete_or_absent
-from inferstack.triton.repository_files import UNFINISHED
+from inferstack.source.whole_files import UNFINISHED, complete_or_absent
 
 _LONGEST = 60
 """Seconds. Reading and writing a lock takes milliseconds."""

@@ -43,7 +43,7 @@ from inferstack.cli.escaping import json_text
 from inferstack.cli.invoke.expecting import Expectation, expected
 from inferstack.cli.invoke.targets import RequestTarget, prepared, targets_of
 from inferstack.cli.terminal import Refusal, painted, passing
-from inferstack.cli.text_body import FILE, add_text_arguments, purpose_of
+from inferstack.cli.text_body import FILE, add_text_arguments, purpose_of, wrong_texts
 from inferstack.diagnosis.in_spec import Diagnosis, diagnosed
 from inferstack.diagnosis.reading import lines_of_answer
 from inferstack.diagnosis.verdict import clues_in
@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
                 show("")
                 print("\n".join(_lines(asked[-1])), flush=True)
     if options.format == "json":
-        print(json_text(json.dumps([_fields(it) for it in asked], indent=1)), flush=True)
+        print(json_text([_fields(it) for it in asked]), flush=True)
     return exit_status(it.state for it in asked)
 
 
@@ -144,8 +144,7 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield f"--parameter is part of a request of texts, and cannot be used with {flags[0]}"
     if bool(own) != (options.content_type is not None):
         yield "--content-type goes together with --body or --input-location"
-    if purpose == "rerank" and len(options.rerank) == 1:
-        yield "--rerank needs a query and at least one text"
+    yield from wrong_texts(options)
     if options.stream and purpose in ("embed", "rerank"):
         yield f"--stream cannot be used with --{purpose}"
     if options.input_location is not None and not options.input_location.startswith("s3://"):
@@ -307,8 +306,9 @@ def _waited(waits: Waits) -> str:
 
 
 def _lines(asked: Asked) -> Iterator[str]:
+    title = printable(f"{asked.deployment.loaded.title}: {asked.target}")
     state = painted(asked.state, COLORS[asked.state], sys.stdout)
-    yield printable(f"{asked.deployment.title}: {asked.target}: ") + f"{state}: {printable(asked.message)}"
+    yield f"{title}: {state}: {printable(asked.message)}"
     if asked.waited:
         yield f"  {asked.waited}"
     if asked.answer is not None:

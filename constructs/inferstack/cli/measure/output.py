@@ -13,7 +13,7 @@ from inferstack.problems import printable
 from inferstack.sizing.bench import Point, doubts_about
 from inferstack.sizing.closed_loop import PERCENTILES, LoadRun, rounded
 from inferstack.sizing.measurements import as_csv
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.triton.measuring.statistics import Counted
 
 

@@ -27,8 +27,8 @@ from inferstack.sizing.search import (
     space_of,
 )
 from inferstack.source.edit import Edit
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.source.written import in_flow
-from inferstack.triton.archive.writing import complete_or_absent
 from inferstack.triton.config import ConfigError
 from inferstack.triton.measuring.config_edit import edited_text
 from inferstack.triton.measuring.configurations import Configuration, changes, configured, declared

@@ -33,8 +33,8 @@ from inferstack.sizing.job_scaling import (
 )
 from inferstack.sizing.measurements import as_csv
 from inferstack.sizing.prices import PRICE_FILE
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.source.written import entry_lines
-from inferstack.triton.archive.writing import complete_or_absent
 
 _OF_RESULTS = ("measurements_out", "autoscaling", "write", "target_cpu", "instances")
 _OF_BENCHMARKS = "jobs of `ai_benchmark_job`"

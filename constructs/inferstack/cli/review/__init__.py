@@ -1,7 +1,6 @@
 """``inferstack review``: what a change deploys, costs, replaces and risks, on one page."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +22,7 @@ from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE
 
 def as_json(review: Review) -> str:
     """The review in the form of `review.schema.json`, in ASCII, so that no character is invisible."""
-    return json_text(json.dumps(msgspec.to_builtins(review), indent=1)) + "\n"
+    return json_text(msgspec.to_builtins(review)) + "\n"
 
 
 _WRITERS: dict[str, Callable[[Review], str]] = {

@@ -1,7 +1,6 @@
 """Archives of model repositories (``model.tar.gz``): planned, packed, inspected, unpacked.
 
     Repository -> plan_archive -> Plan -> pack -> Packed           (plan.py, packing.py)
-    bytes -> complete_or_absent -> file, whole or not there        (writing.py)
     file -> inspect_archive -> Inspection, with a Repository       (inspection.py)
     file -> unpack -> folder, as the container finds it            (reading.py)
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 
 from inferstack.problems import Problem, SpecError
+from inferstack.source.whole_files import complete_or_absent
 from inferstack.triton.archive.entries import UNREADABLE, ArchiveEntry, LocalFile, LocalFileError
 from inferstack.triton.archive.plan import Plan
-from inferstack.triton.archive.writing import complete_or_absent
 
 OPEN_MODE = 0o755
 FILE_MODE = 0o644

@@ -5,7 +5,7 @@ from typing import Any
 
 from inferstack.catalog.triton_container import further_arguments, with_argument
 from inferstack.problems import Problem
-from inferstack.problems.words import did_you_mean_then, listed
+from inferstack.problems.words import counted, did_you_mean_then, listed
 from inferstack.triton.backends import BACKENDS, ENSEMBLE, PLATFORMS, meant_backend
 from inferstack.triton.model import Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import CONFIG_UTILS, DOCUMENTATION, Context, at, each, error, warning
@@ -256,7 +256,7 @@ def gpus_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
             yield Problem(place, f"{model.name} needs a GPU, but its container has none", fix)
         elif kind in ("KIND_GPU", "KIND_AUTO") and missing:
             place = at(model, *path, "gpus")
-            has = f"{fewest} GPU{'s' * (fewest > 1)}, numbered from 0" if fewest else "no GPU"
+            has = f"{counted(fewest, 'GPU')}, numbered from 0" if fewest else "no GPU"
             names = listed(missing, last="and", quote="")
             message = f"the container has {has}, but {model.name} names GPU {names}"
             instead = "to use all there are" if fewest else "or choose an instance type with GPUs"

@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Protocol
 from uuid import uuid4
 
-import boto3
 from botocore import xform_name
-from botocore.config import Config
+from emulator.clients import client_of
 from emulator.cloudformation.refusals import ResourceFailedError
 from emulator.strictness import coerced, request_shape
 
@@ -33,25 +31,13 @@ class Place:
 
     def client(self, service: str) -> Any:
         """A client of an emulated service, which does not retry."""
-        return _client(service, self.url, self.region)
+        return client_of(service, self.url, self.region)
 
     def call(self, service: str, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Calls an operation; numbers and texts are converted to the types of the service's model."""
         typed = coerced(dict(request), request_shape(service, operation))
         answer: dict[str, Any] = getattr(self.client(service), xform_name(operation))(**typed)
         return answer
-
-
-@cache
-def _client(service: str, url: str, region: str) -> Any:
-    return boto3.client(
-        service,
-        region_name=region,
-        endpoint_url=url,
-        aws_access_key_id="handler",
-        aws_secret_access_key="handler",
-        config=Config(retries={"total_max_attempts": 1}, proxies={}),
-    )
 
 
 class Handler(Protocol):

@@ -20,7 +20,7 @@ from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, 
 from inferstack.format.model import Container, FrameworkImage, Model
 from inferstack.problems import Fix, Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
-from inferstack.problems.words import listed
+from inferstack.problems.words import counted, listed
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.s3_urls import ARCHIVE_SUFFIX, has_key, is_open
 
@@ -250,7 +250,7 @@ def one_multi_model_container(spec: PipelineSpec) -> Iterator[Problem]:
         found = [i for i, it in enumerate(model.containers or ()) if it.mode == "MultiModel"]
         for index in found[most:]:
             where = (*path, "containers", index, "mode")
-            containers = f"{len(found)} multi-model container{'s' * (len(found) > 1)}"
+            containers = counted(len(found), "multi-model container")
             message = f"the {_mode(model).lower()} pipeline has {containers}"
             fix = f"{'only 1' if most else 'none'} is allowed: write `mode: SingleModel`"
             yield Problem(where, message, fix)

@@ -15,7 +15,7 @@ from inferstack.endpoint.components import Component, Layout, Needs, Placement
 from inferstack.endpoint.counts import Level
 from inferstack.endpoint.fleets import Fleet
 from inferstack.endpoint.of_template import Picture
-from inferstack.problems.words import listed
+from inferstack.problems.words import counted, listed
 
 WIDTH = 220
 """Of the bars in a box."""
@@ -165,7 +165,7 @@ def _says(count: int, is_there: bool, layout: Layout, bars: Sequence[Bar]) -> st
     copies = [f"{many} of {name}" for name, many in layout.copies.items()]
     what = listed(copies, last="and", quote="") if copies else "nothing"
     free = ", ".join(f"{it.label}: {it.free}" for it in bars)
-    instances = f"{count} instance{'' if count == 1 else 's'}{'' if is_there else ' that are not there'}"
+    instances = f"{counted(count, 'instance')}{'' if is_there else ' that are not there'}"
     return f"{instances}{', each' if count > 1 else ''} with {what}; {free}"
 
 

@@ -6,19 +6,19 @@ behind, and the next that writes into the folder removes it.
 
 import errno
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
-
-from inferstack.triton.repository_files import UNFINISHED
 
 try:
     import fcntl
 except ImportError:
     # Windows, where a file that somebody has open cannot be removed.
     fcntl = None  # type: ignore[assignment]
+
+UNFINISHED = ".inferstack-*.part"
+"""Names of files that inferstack is still writing, or that it was killed over."""
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _unfinished(folder: Path) -> Iterator[BinaryIO]:
 
 def _new(folder: Path) -> tuple[Path, BinaryIO]:
     while True:
-        path = folder / UNFINISHED.replace("*", secrets.token_hex(6))
+        path = folder / UNFINISHED.replace("*", os.urandom(6).hex())
         file = path.open("xb")
         # Before it was locked, another process may have taken it for abandoned.
         if _locked(file) is not False and path.exists():

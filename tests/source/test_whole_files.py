@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 
 WRITER = """
 import sys, time
 from pathlib import Path
-from inferstack.triton.archive.writing import complete_or_absent
+from inferstack.source.whole_files import complete_or_absent
 with complete_or_absent(Path("whole")) as file:
     file.write(b"half")
     file.flush()
