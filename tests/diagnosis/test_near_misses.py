@@ -188,6 +188,8 @@ def test_there_are_a_hundred():
 
 
 def test_other_versions_that_scikit_learn_warns_of_may_be_why():
-    found = told("UserWarning: Trying to unpickle estimator SVC from version 0.21.2 when using version 0.19.1. ")
+    found = told(
+        "UserWarning: Trying to unpickle estimator SVC from version 0.21.2 when using version 0.19.1. "
+    )
     assert (found.verdict, found.code) == ("cannot-tell", "")
     assert "SVC was saved with scikit-learn 0.21.2, and the image has 0.19.1" in found.message
