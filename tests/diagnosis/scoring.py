@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from inferstack.diagnosis.in_spec import Diagnosis, diagnosed
+from inferstack.diagnosis.clues import clues_in
 from inferstack.diagnosis.reading import lines_of
-from inferstack.diagnosis.verdict import clues_in
+from inferstack.diagnosis.verdict import Diagnosis, diagnosed
 
 TEXTS = Path(__file__).parent / "texts"
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
+from inferstack.diagnosis.clues import clues_in
+from inferstack.diagnosis.in_spec import SpecBeside
 from inferstack.diagnosis.reading import LONGEST_LINE, NoTextError, lines_of
-from inferstack.diagnosis.verdict import clues_in
+from inferstack.diagnosis.verdict import Diagnosis, diagnosed
 from inferstack.problems import FilePlace, Problem, Severity
 from inferstack.source.compose import compose
 from inferstack.source.document import Document

@@ -13,9 +13,10 @@ from inferstack.check.project_file import read_spec
 from inferstack.cli.arguments import add_region
 from inferstack.cli.escaping import json_text
 from inferstack.cli.terminal import Refusal, painted
-from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
+from inferstack.diagnosis.clues import Clues, clues_in
+from inferstack.diagnosis.in_spec import SpecBeside
 from inferstack.diagnosis.reading import NoTextError, lines_of
-from inferstack.diagnosis.verdict import Clues, clues_in
+from inferstack.diagnosis.verdict import Diagnosis, diagnosed
 from inferstack.problems import SpecError, printable
 from inferstack.problems.file_codes import UNKNOWN_STAGE
 from inferstack.source.spec_file import PIPED, STANDARD_INPUT

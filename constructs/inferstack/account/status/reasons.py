@@ -10,10 +10,11 @@ from inferstack.account.connection import AccountError
 from inferstack.account.status.logs import Log
 from inferstack.account.status.outcome import Outcome, Standing, is_in_trouble
 from inferstack.account.status.snapshot import Snapshot
-from inferstack.diagnosis.in_spec import Diagnosis, SpecBeside, diagnosed
+from inferstack.diagnosis.clues import clues_in
+from inferstack.diagnosis.in_spec import SpecBeside
 from inferstack.diagnosis.reading import lines_of_answer
 from inferstack.diagnosis.signature import VERDICTS
-from inferstack.diagnosis.verdict import clues_in
+from inferstack.diagnosis.verdict import Diagnosis, diagnosed
 from inferstack.endpoint.of_answers import Answer
 from inferstack.resolve.execution_role import LOGS_OF_COMPONENTS, LOGS_OF_ENDPOINTS
 

@@ -44,9 +44,9 @@ from inferstack.cli.invoke.expecting import Expectation, expected
 from inferstack.cli.invoke.targets import RequestTarget, prepared, targets_of
 from inferstack.cli.terminal import Refusal, painted, passing
 from inferstack.cli.text_body import FILE, add_text_arguments, purpose_of, wrong_texts
-from inferstack.diagnosis.in_spec import Diagnosis, diagnosed
+from inferstack.diagnosis.clues import clues_in
 from inferstack.diagnosis.reading import lines_of_answer
-from inferstack.diagnosis.verdict import clues_in
+from inferstack.diagnosis.verdict import Diagnosis, diagnosed
 from inferstack.engines.answers import WrongAnswerError
 from inferstack.facts.scaling import scaled_parts, steps_of
 from inferstack.facts.walk import bases_of_adapters, is_async
