@@ -30,7 +30,7 @@ The dashboard does not draw them.
 
 AWS lists `FirstChunkLatency` and its like for bidirectional streams only. Nobody has shown data for what
 InvokeEndpointWithResponseStream answers, so an alarm of a language model on one of them is warned of
-([IS352](codes.md#is352)): [language-models.md](language-models.md#what-to-watch) has the metrics of its engine.
+([IS352](codes.md#is352)); its engine has [metrics of its own](language-models.md#what-to-watch).
 
 Write metrics of your own as in CloudFormation: in `alarms.rules` and `step_policies` as `namespace`,
 `metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in `policies` as
@@ -119,9 +119,10 @@ _IMAGES_TOP = f"""\
 `image: {{framework: NAME, version: "VERSION"}}` becomes the URI of AWS's own image in the stack's region, for
 the processor of the instance type. Write any other image as its full URI.
 
-Some versions have several builds, such as `djl-lmi` 0.36.0. The spec then gets the one that AWS's SDK has for the
-version, which need not be the newest, and with a later inferstack perhaps another. To choose a build, write it as the
-version where the table has it (`0.36.0-lmi28.0.0`), else the URI that `inferstack render` shows.
+Some versions have several builds, such as `djl-lmi` 0.36.0. The spec then gets the one that AWS's SDK has
+for the version, which need not be the newest, and with a later inferstack perhaps another. To choose a build,
+write it as the version where the table has it (`0.36.0-lmi28.0.0`),
+else the URI that `inferstack render` shows.
 """
 
 
