@@ -49,6 +49,13 @@ def test_text_has_one_line_a_problem() -> None:
     ]
 
 
+def test_a_stage_is_chosen_in_the_readers_way() -> None:
+    needed = replace(ERROR, code="IS034", fix="choose `test` or `prod`")
+    line = "a.yaml:3:5: IS034: unknown key `x`; choose `test` or `prod` with "
+    assert text([needed]) == f"{line}`--stage`\n"
+    assert text([needed], stage_by="-c stage=…") == f"{line}`-c stage=…`\n"
+
+
 @pytest.mark.parametrize(
     ("found", "shown"),
     [("\x1b[31mred", r"\x1b[31mred"), ("a\u202eb", r"a\u202eb"), ("\u00e9 日本 😀", "\u00e9 日本 😀")],

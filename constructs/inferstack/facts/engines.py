@@ -48,9 +48,9 @@ def has_language_model(spec: ModelSpec) -> bool:
 def lacks_its_streams(spec: ModelSpec, metric: str) -> bool:
     """Whether a metric of bidirectional streams may have no data, since a language model's engine has none.
 
-    SageMaker opens such streams only to images with the label of
-    https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html; of AWS's engines, that
-    is vLLM-Omni's. That answers of InvokeEndpointWithResponseStream count, nobody has shown.
+    SageMaker opens such streams only to images with a label, of AWS's engines to vLLM-Omni's. That answers of
+    InvokeEndpointWithResponseStream count, nobody has shown.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html
     """
     return has_language_model(spec) and any(it.is_of_bidirectional_streams for it in metrics.find(metric))
 

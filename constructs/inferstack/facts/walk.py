@@ -234,7 +234,7 @@ class PlacedContainer(msgspec.Struct, frozen=True):
 
     @property
     def files_key(self) -> str:
-        """The key for plain files, which an engine loads sooner than an archive; a component takes archives only."""
+        """The key for plain files; a component takes archives only."""
         return "artifact_url" if isinstance(self.container, ComponentContainer) else "model_data_source"
 
     @property

@@ -18,6 +18,10 @@ _SGLANG = f"{AWS}/AmazonCloudWatch/latest/monitoring/container-insights-eks-otel
 _VLLM = "https://docs.vllm.ai/en/latest/usage/metrics/"
 _MAPPING = f"{GUIDE}/monitoring-detailed-observability-metric-mapping.html"
 _ENABLES = "enable-metrics"
+_INSTEAD = (
+    "watch `ModelLatency` or `ConcurrentRequestsPerModel`; the time to first token is a metric of the engine, "
+    "for a PromQL alarm (docs/language-models.md, What to watch)"
+)
 _RENAMED: Mapping[str, tuple[tuple[int, ...], str]] = {
     "vllm:gpu_cache_usage_perc": ((0, 13), "vllm:kv_cache_usage_perc"),
     "vllm:gpu_prefix_cache_hits": ((0, 13), "vllm:prefix_cache_hits"),
@@ -87,14 +91,9 @@ def first_chunks_are_of_bidirectional_streams(spec: ModelSpec) -> Iterator[Probl
     """
     followed = [((*path, "metric"), rule.metric or "") for path, rule in alarm_rules(spec)]
     followed += [((*path, "metric"), step.metric or "") for path, _, step in steps(spec)]
-    # With components, IS849 and IS524 warn of all metrics of requests to the variant. No policy can track these.
+    # IS849 and IS524 warn of all requests to a variant with components. No policy can track what these count.
     for path, name in () if hosts_components(spec) else followed:
         if lacks_its_streams(spec, name):
             message = f"{name} may have no data: AWS lists it for bidirectional streams only"
-            fix = (
-                "watch `InvocationModelErrors`"
-                if any(it.gets_better for it in metrics.find(name))
-                else "watch `ModelLatency` or `ConcurrentRequestsPerModel`; the time to first token is a metric "
-                "of the engine, for a PromQL alarm (docs/language-models.md, What to watch)"
-            )
-            yield Problem(path, message, fix)
+            is_of_errors = any(it.gets_better for it in metrics.find(name))
+            yield Problem(path, message, "watch `InvocationModelErrors`" if is_of_errors else _INSTEAD)
