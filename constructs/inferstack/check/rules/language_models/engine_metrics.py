@@ -19,7 +19,7 @@ _VLLM = "https://docs.vllm.ai/en/latest/usage/metrics/"
 _MAPPING = f"{GUIDE}/monitoring-detailed-observability-metric-mapping.html"
 _ENABLES = "enable-metrics"
 _INSTEAD = (
-    "watch `ModelLatency` or `ConcurrentRequestsPerModel`; the time to first token is a metric of the engine, "
+    "watch `ModelLatency` or `ConcurrentRequestsPerModel`; time to first token is a metric of the engine, "
     "for a PromQL alarm (docs/language-models.md, What to watch)"
 )
 _RENAMED: Mapping[str, tuple[tuple[int, ...], str]] = {
