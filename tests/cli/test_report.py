@@ -168,11 +168,11 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
         ([WARNING, WARNING], 1, "2 warnings in 1 of 1 spec"),
         ([NO_SPECS], 0, "1 error, and no spec was found"),
         ([NO_SPECS, TEMPLATE], 0, "2 errors, and no spec was found"),
-        ([TEMPLATE], 3, "1 error in 0 of 3 specs and in 1 other path"),
+        ([TEMPLATE], 3, "1 error in 1 other path, none in 3 specs"),
         (
             [replace(WARNING, place=FilePlace(f"old/{name}.template.json"), code="IS854") for name in "abc"],
             1,
-            "3 warnings in 0 of 1 spec and in 3 other paths",
+            "3 warnings in 3 other paths, none in 1 spec",
         ),
         ([ERROR, TEMPLATE], 1, "2 errors in 1 of 1 spec and in 1 other path"),
         (

@@ -64,6 +64,8 @@ def summary(problems: Sequence[Problem], files: int) -> str:
     beside = len({problem.file for problem in problems if _is_beside(problem)})
     if files == 0:
         return f"{tally(problems)}, and no spec was found"
+    if not wrong:
+        return f"{tally(problems)} in {counted(beside, 'other path')}, none in {specs}"
     more = f" and in {counted(beside, 'other path')}" if beside else ""
     return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
 
