@@ -28,6 +28,10 @@ A `metric:` on requests to a variant with inference components is warned of: AWS
 live endpoints only the components were found to have them ([IS524](codes.md#is524), [IS849](codes.md#is849)).
 The dashboard does not draw them.
 
+AWS lists `FirstChunkLatency` and its like for bidirectional streams only. Nobody has shown data for what
+InvokeEndpointWithResponseStream answers, so an alarm of a language model on one of them is warned of
+([IS352](codes.md#is352)); its engine has [metrics of its own](language-models.md#what-to-watch).
+
 Write metrics of your own as in CloudFormation: in `alarms.rules` and `step_policies` as `namespace`,
 `metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in `policies` as
 `customized_metric_specification`.
@@ -115,9 +119,10 @@ _IMAGES_TOP = f"""\
 `image: {{framework: NAME, version: "VERSION"}}` becomes the URI of AWS's own image in the stack's region, for
 the processor of the instance type. Write any other image as its full URI.
 
-Some versions have several builds, such as `djl-lmi` 0.36.0. The spec then gets the newest one that this
-inferstack knows, and with a later inferstack perhaps a newer one. To stay with one build, write the URI that
-`inferstack render` shows.
+Some versions have several builds, such as `djl-lmi` 0.36.0. The spec then gets the one that AWS's SDK has
+for the version, which need not be the newest, and with a later inferstack perhaps another. To choose a build,
+write it as the version where the table has it (`0.36.0-lmi28.0.0`),
+else the URI that `inferstack render` shows.
 """
 
 

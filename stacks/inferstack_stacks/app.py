@@ -67,7 +67,7 @@ def build_app(
             # The CDK CLI shows the constructs' warnings; without it, nothing else would.
             sys.stderr.write(text(tuple(warnings_of(loaded)), sys.stderr))
     except SpecError as error:
-        sys.stderr.write(text(error.problems, sys.stderr))
+        sys.stderr.write(text(error.problems, sys.stderr, stage_by="-c stage=…"))
         sys.exit(1)
     return app
 

@@ -447,6 +447,15 @@ def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
         assert "`GPUUtilization`" in fix(code, {**spec, "variant": on_gpus})
 
 
+def test_no_metric_of_bidirectional_streams_is_proposed_to_a_language_model() -> None:
+    alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "TimeToFirstChunk", "threshold": 1}]}}
+    image = {"framework": "vllm", "version": "0.30.0"}
+    assert "FirstChunk" in fix("IS800", alarmed)
+    said = fix("IS800", {**alarmed, "model": {**SINGLE["model"], "image": image}})
+    assert "`ModelLatency`" in said
+    assert "FirstChunk" not in said
+
+
 def test_of_many_metrics_those_are_proposed_that_are_like_the_one_found() -> None:
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "CPUUtilisation", "threshold": 5}]}}
     all_metrics = [it for name in metrics.names() for it in metrics.find(name, "instances")]

@@ -35,7 +35,7 @@ def project(folder: Path, *more: str) -> None:
 @pytest.mark.parametrize("name", ["models", "my models", "a/b/c", "ümläut", "."])
 def test_it_is_written_where_one_says(name: str, folder: Path, called: Run) -> None:
     done = called("init", name, *HERE)
-    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 2)
     wanted = files_of(Answers("single-model", "us-east-1", "none"))
     written = made(folder / name)
     assert written.keys() - wanted.keys() == {RECORD}
@@ -44,20 +44,31 @@ def test_it_is_written_where_one_says(name: str, folder: Path, called: Run) -> N
 
 
 def test_what_it_says_to_do_next_works(folder: Path, called: Run) -> None:
-    said = called("init", "my models", *HERE).stderr
-    assert said == "next: cd 'my models' && inferstack validate && npm ci && npx cdk synth --quiet\n"
-    assert called("init", "b", *HERE[:2], "--yes").stderr.startswith("next: cd b && ")
+    said = called("init", "my models", *HERE).stderr.splitlines()
+    assert said[-1] == "next: cd 'my models' && inferstack validate && npm ci && npx cdk synth --quiet"
+    assert "\nnext: cd b && " in called("init", "b", *HERE[:2], "--yes").stderr
     done = called("validate", "my models/model_specs")
     assert (done.returncode, done.stderr) == (0, "1 spec: no problems\n")
 
 
 def test_a_folder_is_no_option(folder: Path, called: Run) -> None:
-    said = called("init", *HERE, "--", "-rf").stderr
+    said = called("init", *HERE, "--", "-rf").stderr.splitlines()[-1]
     assert said.startswith("next: cd ./-rf && ")
     command = said.removeprefix("next: ").partition(" && ")[0]
     subprocess.run(["bash", "-c", command], check=True)
     outdate(Path("-rf"), "app.py", "print()\n")
     assert "`inferstack init ./-rf --update`" in called("init", "./-rf").stderr
+
+
+def test_what_nobody_answered_is_said(folder: Path, called: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = "yours to replace: "
+    said = called("init", "a", *HERE).stderr.splitlines()
+    assert said[:-1] == [f"{start}acme-models (--bucket), in 1 file"]
+    mine = ("--account", "222233334444", "--bucket", "b-b")
+    said = called("init", "b", *HERE[:-1], "github", *mine).stderr.splitlines()
+    assert said[0] == f"{start}acme@1234567/models@123456789 (--repository), in 1 file"
+    of_ci = "yours to replace: in requirements.txt, for CI, where inferstack comes from"
+    assert (of_ci in said) == ("file://" in Path("b/requirements.txt").read_text("utf-8"))
 
 
 def test_what_only_the_user_knows_is_said_by_options_and_kept(folder: Path, called: Run) -> None:

@@ -28,6 +28,25 @@ def test_a_command_that_is_none_is_answered_with_those_that_are(capsys: pytest.C
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("word", "instead"),
+    [
+        ("plan", "did you mean `review`?"),
+        ("synth", "did you mean `render`?"),
+        ("check", "did you mean `validate`?"),
+        ("up", "`npx cdk deploy STACK`"),
+        ("destroy", "`npx cdk destroy STACK`"),
+    ],
+)
+def test_commands_of_other_tools_lead_to_what_does_it(
+    word: str, instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([word])
+    assert exit_.value.code == 2
+    assert f"unknown command '{word}'; {instead}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("word", ["help", "version"])
 def test_an_option_without_its_hyphens_is_known(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:

@@ -49,6 +49,13 @@ def test_text_has_one_line_a_problem() -> None:
     ]
 
 
+def test_a_stage_is_chosen_in_the_readers_way() -> None:
+    needed = replace(ERROR, code="IS034", fix="choose `test` or `prod`")
+    line = "a.yaml:3:5: IS034: unknown key `x`; choose `test` or `prod` with "
+    assert text([needed]) == f"{line}`--stage`\n"
+    assert text([needed], stage_by="-c stage=…") == f"{line}`-c stage=…`\n"
+
+
 @pytest.mark.parametrize(
     ("found", "shown"),
     [("\x1b[31mred", r"\x1b[31mred"), ("a\u202eb", r"a\u202eb"), ("\u00e9 日本 😀", "\u00e9 日本 😀")],
@@ -161,11 +168,11 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
         ([WARNING, WARNING], 1, "2 warnings in 1 of 1 spec"),
         ([NO_SPECS], 0, "1 error, and no spec was found"),
         ([NO_SPECS, TEMPLATE], 0, "2 errors, and no spec was found"),
-        ([TEMPLATE], 3, "1 error in 0 of 3 specs and in 1 other path"),
+        ([TEMPLATE], 3, "1 error in 1 other path, none in 3 specs"),
         (
             [replace(WARNING, place=FilePlace(f"old/{name}.template.json"), code="IS854") for name in "abc"],
             1,
-            "3 warnings in 0 of 1 spec and in 3 other paths",
+            "3 warnings in 3 other paths, none in 1 spec",
         ),
         ([ERROR, TEMPLATE], 1, "2 errors in 1 of 1 spec and in 1 other path"),
         (

@@ -222,6 +222,35 @@ def test_text_fits_a_terminal_but_for_names_that_do_not() -> None:
         assert all(len(max(line.split(), key=len)) > 30 or "  " in line.strip() for line in long), long
 
 
+def test_a_table_that_is_too_wide_has_what_it_was_above_what_it_becomes(
+    one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(one, variant={"instance_type": "ml.g5.24xlarge"}, endpoint_name="a-name-of-more-letters-than-most")
+    Path("base/one.yaml").write_text(one.read_text().replace("24xlarge", "12xlarge"))
+    assert run("--base", "base") == 0
+    rows = [re.split("  +", line) for line in capsys.readouterr().out.split("\n\n")[1].splitlines()[1:]]
+    assert [row[-2:] for row in rows] == [["2 ml.g5.12xlarge →", "14.00 → -"], ["", "2 ml.g5.24xlarge"]]
+
+
+def test_a_stage_that_differs_in_its_name_only_is_said_once(
+    one: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(one, endpoint_name="one-${stage}", stages={"test": {}, "prod": {}})
+    assert run() == 0
+    said = capsys.readouterr().out
+    assert said.endswith(
+        "(model_specs/one.yaml, stage prod; single-model, real-time)\n  as one-test, with `prod` for `test`\n"
+    )
+    assert said.count("  on  ") == 1
+    change(
+        one,
+        endpoint_name="one-${stage}",
+        stages={"test": {}, "prod": {"variant": {"initial_instance_count": 3}}},
+    )
+    assert run() == 0
+    assert capsys.readouterr().out.count("  on  ") == 2
+
+
 def test_json_is_the_review_and_can_be_read_back() -> None:
     for case in CASES:
         found = case.review()

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
+from support.pages import code_blocks
 
 from inferstack.problems import SpecError
 from inferstack.sizing.measurements import read_measurements
@@ -95,3 +97,10 @@ def test_a_table_in_which_every_line_is_wrong_is_given_up(tmp_path: Path) -> Non
     with pytest.raises(SpecError) as caught:
         read_measurements(file)
     assert "more problems" in caught.value.problems[-1].message
+
+
+def test_the_page_shows_a_price_file_with_every_field(tmp_path: Path) -> None:
+    [shown] = code_blocks(Path(__file__).parents[2] / "docs" / "sizing.md", "json")
+    (tmp_path / "prices.json").write_text(shown, "utf-8")
+    [found] = read_price_file(tmp_path / "prices.json").regions.values()
+    assert None not in asdict(found).values()

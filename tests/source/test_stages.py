@@ -172,15 +172,13 @@ def test_placeholders_without_a_stage_are_one_error_at_the_first_of_them(
     found = [(problem.code, problem.line, problem.column, problem.path) for problem in caught.value.problems]
     assert found == [(file_codes.STAGE_NEEDED, 1, 4, ("a",))]
     assert "as 1 more does" in caught.value.problems[0].message
-    assert "--stage" in caught.value.problems[0].fix
+    assert caught.value.problems[0].fix == "choose `prod`"
 
 
 def test_the_stages_to_choose_from_are_named(document: Document) -> None:
     with pytest.raises(SpecError) as found:
         at_stage(document, None)
-    assert [it.fix for it in found.value.problems] == [
-        "choose one with `--stage`, in an app with `-c stage=`, in Python with `stage=…`: `dev` or `prod`"
-    ]
+    assert [it.fix for it in found.value.problems] == ["choose `dev` or `prod`"]
 
 
 def test_without_a_stage_the_base_stands_alone() -> None:

@@ -2,8 +2,8 @@
 
 From https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html and its sibling pages for
 asynchronous (async-inference-monitor.html) and serverless (serverless-endpoints-monitoring.html) endpoints.
-The metrics of streamed responses are from monitoring-detailed-observability-metric-mapping.html; multi-model
-endpoints do not have them, since a request for a stream cannot name one of many models.
+The metrics of bidirectional streams are from monitoring-detailed-observability-metric-mapping.html;
+multi-model endpoints do not have them, since a request for a stream cannot name one of many models.
 ContainerLatency is from multi-container-metrics.html: other metrics have values per container, too, but
 `metric` stands for those of the variant.
 An asynchronous endpoint publishes neither Invocations nor OverheadLatency, a serverless one hardly anything
@@ -102,6 +102,11 @@ class Metric(msgspec.Struct, frozen=True):
         https://github.com/cloud-custodian/cloud-custodian
         """
         return self.dimensions == "variant" and not self.is_of_instances
+
+    @property
+    def is_of_bidirectional_streams(self) -> bool:
+        """Whether AWS lists it for requests that are bidirectional streams only."""
+        return self.name.startswith("FirstChunk") or self.name == "MidStreamErrors"
 
     @property
     def is_about_gpus(self) -> bool:

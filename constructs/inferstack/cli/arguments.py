@@ -49,6 +49,20 @@ _COMMANDS = {
 adds its arguments."""
 _OTHER_NAMES = {"pack": "share"}
 """Commands that are found by another name, too, which no help shows."""
+_OF_OTHER_TOOLS = {
+    **dict.fromkeys(("plan", "diff"), "did you mean `review`?"),
+    **dict.fromkeys(("synth", "build"), "did you mean `render`?"),
+    **dict.fromkeys(("lint", "check", "test"), "did you mean `validate`?"),
+    **dict.fromkeys(
+        ("deploy", "apply", "up"),
+        "`npx cdk deploy STACK` deploys in a project, and `aws cloudformation deploy` what `render` writes",
+    ),
+    **dict.fromkeys(
+        ("destroy", "delete", "down"),
+        "`npx cdk destroy STACK` or `aws cloudformation delete-stack` deletes what is deployed",
+    ),
+}
+"""What to use for the commands of Terraform, CDK and other tools."""
 
 _MOST = 86_400
 _MOST_COUNT = 1_000_000_000
@@ -76,7 +90,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         words = [_OTHER_NAMES.get(words[0], words[0]), *words[1:]]
     top, parsers = parser_of(words)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
-        instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
+        instead = _OF_OTHER_TOOLS.get(words[0]) or choose(words[0], (*_COMMANDS, "--help", "--version"))
         top.error(f"unknown command {words[0]!r}; {instead}")
     if not words:
         top.error(f"choose a command: {', '.join(_COMMANDS)}")

@@ -120,6 +120,7 @@ def _take_over(options: argparse.Namespace) -> int:
             "Retain), remove it from that stack, and import it then"
         )
     if owner is None:
+        tell(f"no stack has {options.name}; what Terraform has in its state has to leave that first")
         try:
             plan = import_plan(whole, compared(template(loaded, connection.pseudo_parameters), answers))
         except UnfitForImportError as error:

@@ -18,8 +18,8 @@ from inferstack.cli.report import text
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Severity, printable
 from inferstack.problems.words import choose, counted, did_you_mean
-from inferstack.project.answers import CI_SYSTEMS, FORMS, STARTS, Answers, has_form, usual
-from inferstack.project.files import SCHEMA, SPECS, files_of
+from inferstack.project.answers import CI_SYSTEMS, FORMS, NO_CI, STARTS, Answers, has_form, usual
+from inferstack.project.files import REQUIREMENTS, SCHEMA, SPECS, files_of
 from inferstack.project.state import RECORD, WRITABLE, FileState, Record, read_record, record_of, states
 from inferstack.project.writing import write_all
 
@@ -75,6 +75,8 @@ def run(options: argparse.Namespace) -> int:
     _tell_of_files(folder, state_of)
     status = _problems(folder, state_of)
     if record is None:
+        for line in _left_to_say(answers, contents):
+            tell(line)
         steps = ["inferstack validate", "npm ci", "npx cdk synth --quiet"]
         if folder != Path():
             steps.insert(0, f"cd {_quoted(folder)}")
@@ -188,6 +190,17 @@ def _tell_of_files(folder: Path, state_of: Mapping[str, FileState]) -> None:
         tell(printable(f"{path}: {_IN_WORDS[state_of[path]]}"))
     if others:
         tell("`inferstack init --diff` shows what init would write there")
+
+
+def _left_to_say(answers: Answers, contents: Mapping[str, str]) -> Iterator[str]:
+    """What nobody has answered, and so stands in the files for what the user has to write."""
+    for key in FORMS:
+        value = getattr(answers, key)
+        files = [path for path, content in contents.items() if path != SCHEMA and value and value in content]
+        if files and value == getattr(usual(), key):
+            yield f"yours to replace: {value} (--{key}), in {counted(len(files), 'file')}"
+    if answers.ci != NO_CI and "file://" in contents[REQUIREMENTS]:
+        yield f"yours to replace: in {REQUIREMENTS}, for CI, where inferstack comes from"
 
 
 def _problems(folder: Path, state_of: Mapping[str, FileState]) -> int:

@@ -22,7 +22,7 @@ from inferstack.cli.escaping import code, json_text, workflow_data, workflow_pro
 from inferstack.cli.terminal import painted
 from inferstack.engines.properties import PROPERTIES
 from inferstack.problems import Problem, Severity
-from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, UNCLEAR
+from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, STAGE_NEEDED, UNCLEAR
 from inferstack.problems.words import counted
 from inferstack.source.spec_file import LOCK_SUFFIX, is_project_file, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
@@ -64,6 +64,8 @@ def summary(problems: Sequence[Problem], files: int) -> str:
     beside = len({problem.file for problem in problems if _is_beside(problem)})
     if files == 0:
         return f"{tally(problems)}, and no spec was found"
+    if not wrong:
+        return f"{tally(problems)} in {counted(beside, 'other path')}, none in {specs}"
     more = f" and in {counted(beside, 'other path')}" if beside else ""
     return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
 
@@ -93,15 +95,15 @@ def words(problem: Problem) -> str:
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "bold"}
 
 
-def text(problems: Sequence[Problem], stream: TextIO | None = None) -> str:
+def text(problems: Sequence[Problem], stream: TextIO | None = None, *, stage_by: str = "--stage") -> str:
     """``file:line:column: code: message; fix``, one line each; colored if the stream that it is for is a
-    terminal.
+    terminal. ``stage_by`` is how its readers choose a stage.
     """
-    return "".join(f"{_line(problem, stream)}\n" for problem in problems)
+    return "".join(f"{_line(problem, stream, stage_by)}\n" for problem in problems)
 
 
-def _line(problem: Problem, stream: TextIO | None) -> str:
-    line = str(problem)
+def _line(problem: Problem, stream: TextIO | None, stage_by: str) -> str:
+    line = str(problem) + (f" with `{stage_by}`" if problem.code == STAGE_NEEDED else "")
     where, _, said = line.partition(f": {problem.code}: ")
     if not said:
         return line

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from inferstack.catalog import images
+from inferstack.catalog import images, metrics
 from inferstack.catalog.image_contents import ImageContents, contents
 from inferstack.catalog.images import NoBuild, UnknownImage
 from inferstack.facts.triton import triton_release
@@ -43,6 +43,16 @@ def has_language_model(spec: ModelSpec) -> bool:
     """Whether some container of the spec is known to run an engine that writes text."""
     found = (engine_of(it) for it in containers(spec))
     return any(it is not None and it.name in LANGUAGE_MODEL_ENGINES for it in found)
+
+
+def lacks_its_streams(spec: ModelSpec, metric: str) -> bool:
+    """Whether a metric of bidirectional streams may have no data, since a language model's engine has none.
+
+    SageMaker opens such streams only to images with a label, of AWS's engines to vLLM-Omni's. That answers of
+    InvokeEndpointWithResponseStream count, nobody has shown.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html
+    """
+    return has_language_model(spec) and any(it.is_of_bidirectional_streams for it in metrics.find(metric))
 
 
 def is_of_aws(placed: PlacedContainer) -> bool:

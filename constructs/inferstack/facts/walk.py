@@ -233,6 +233,11 @@ class PlacedContainer(msgspec.Struct, frozen=True):
         return "artifact_url" if isinstance(self.container, ComponentContainer) else "model_data_url"
 
     @property
+    def files_key(self) -> str:
+        """The key for plain files; a component takes archives only."""
+        return "artifact_url" if isinstance(self.container, ComponentContainer) else "model_data_source"
+
+    @property
     def url(self) -> str | None:
         """The URL under that key, as the spec writes it."""
         match self.container:

@@ -16,10 +16,13 @@ from typing import IO
 import msgspec
 
 from inferstack.check.lock.file import LARGEST
+from inferstack.problems.words import did_you_mean
 
 LARGEST_READ = LARGEST
 """In bytes. Of larger files no check reads more than the size; only of ONNX graphs it would say more."""
 _MOST_WORDS = 300
+_NO_REVISION = "fatal: Needed a single revision"
+"""What git says about any name that it does not know."""
 
 
 class GitError(Exception):
@@ -54,7 +57,10 @@ def commit_of(revision: str) -> Commit:
         named = _git(top, *verify, revision).decode().strip()
         return Commit(_git(top, *verify, f"{named}^{{commit}}").decode().strip(), top)
     except _RefusedError as refused:
-        raise GitError(f"git knows no such revision here: {refused}") from None
+        if str(refused) != _NO_REVISION:
+            raise GitError(f"git knows no such revision here: {refused}") from None
+        names = _git(top, "for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
+        raise GitError("git knows no such revision here", did_you_mean(revision, names)) from None
 
 
 @contextmanager

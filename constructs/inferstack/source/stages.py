@@ -25,7 +25,6 @@ MOST_STAGES = 50
 _NAME = re.compile("[A-Za-z0-9-]+")
 _NAME_FIX = "use letters, digits and hyphens"
 _FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
-_NEEDED_FIX = "choose one with `--stage`, in an app with `-c stage=`, in Python with `stage=…`"
 _SAME_IN_ALL = {
     STAGES: "stages cannot be nested: list them all under the one `stages`",
     "kind": "`kind` is the same in all stages: for another kind, write a separate spec",
@@ -257,7 +256,7 @@ def _leftovers(document: Document) -> Iterator[Problem]:
         more = len(found) - 1
         others = f", as {more} more {'do' if more > 1 else 'does'}" if more else ""
         message = f"this text uses `${{stage}}`{others}, but no stage was chosen"
-        fix = f"{_NEEDED_FIX}: {listed(names)}" if (names := stage_names(document)) else _NEEDED_FIX
+        fix = f"choose {listed(stage_names(document)) or 'one'}"
         yield document.problem(path, codes.STAGE_NEEDED, message, fix, key=key)
 
 

@@ -152,6 +152,5 @@ def _quota(it: Quota) -> str:
 def _details(it: Reviewed) -> str:
     if it.after is None:
         return ""
-    lines = [("changes", f"{words.resources_text(it)}; {words.ending(it)}")] if it.changes else []
-    rows = [f"- {label}: {escaping.markdown(said)}" for label, said in (*lines, *words.lines_of(it.after))]
+    rows = [f"- {label}: {escaping.markdown(said)}" for label, said in words.reviewed_lines(it)]
     return _folded(html_code(it.key), "\n".join(_fitting_rows(rows, _FOR_DETAILS)))

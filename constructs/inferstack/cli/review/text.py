@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TextIO
 
 from inferstack.cli.review import words
@@ -14,11 +14,13 @@ _WIDTH = 80
 _LABEL = 12
 _BEFORE_UNIT = re.compile(r"(?<=[0-9]) (?=(?:%|s|ms|MB|GiB)(?![\w-]))")
 _UNBROKEN = "\N{NO-BREAK SPACE}"
+_BECOMES = " → "
 _COLORS = {"error": "red", "warning": "yellow", "info": "bold"}
 
 
 def text(review: Review, stream: TextIO | None = None) -> str:
     """The whole page; colored if the stream that it is for is a terminal."""
+    shown = words.touched(review)
     parts = [
         [painted(printable(words.verdict(review)), "bold", stream)],
         list(_table(review, stream)),
@@ -26,7 +28,7 @@ def text(review: Review, stream: TextIO | None = None) -> str:
         list(_said(words.unchanged(review))),
         list(_findings(review, stream)),
         list(_quotas(review, stream)),
-        *(list(_endpoint(it, stream)) for it in words.touched(review)),
+        *(list(_endpoint(it, shown[:at], stream)) for at, it in enumerate(shown)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -40,7 +42,33 @@ def _table(review: Review, stream: TextIO | None) -> Iterator[str]:
     rows += [_row(review, it, currency) for it in found]
     if len(review.endpoints) > 1:
         rows += [_total(it, currency) for it in review.totals]
-    yield from _with_header(_without_empty_columns(rows), stream)
+    yield from _with_header(_in_width(_without_empty_columns(rows)), stream)
+
+
+def _in_width(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows, with each change on two lines in as many columns as a terminal needs, the widest first."""
+    changing = {len(cell): at for row in rows for at, cell in enumerate(row) if _BECOMES in cell}
+    parted: set[int] = set()
+    found = list(rows)
+    for _, at in sorted(changing.items(), reverse=True):
+        if max(map(len, table(found))) <= _WIDTH:
+            break
+        parted.add(at)
+        found = [it for row in rows for it in _parted(row, parted)]
+    return found
+
+
+def _parted(row: tuple[str, ...], columns: Collection[int]) -> Iterator[tuple[str, ...]]:
+    halves = [_halves(cell) if at in columns else (cell, "") for at, cell in enumerate(row)]
+    yield tuple(first for first, _ in halves)
+    if any(second for _, second in halves):
+        yield tuple(second for _, second in halves)
+
+
+def _halves(cell: str) -> tuple[str, str]:
+    """What it was and what it becomes, or of several changes the first and the others."""
+    first, between, second = cell.partition(_BECOMES if cell.count(_BECOMES) == 1 else ", ")
+    return first + between.rstrip(), second
 
 
 def _without_empty_columns(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -95,7 +123,7 @@ def _quotas(review: Review, stream: TextIO | None) -> Iterator[str]:
         yield from _with_header(rows, stream)
 
 
-def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:
+def _endpoint(it: Reviewed, above: Sequence[Reviewed], stream: TextIO | None) -> Iterator[str]:
     after = it.after
     if after is None:
         return
@@ -104,10 +132,12 @@ def _endpoint(it: Reviewed, stream: TextIO | None) -> Iterator[str]:
     kind = "" if after.kind is None else f"{after.kind}, "
     title = f"{it.key} ({after.place.file}{stage}; {kind}{after.hosting})"
     yield from (painted(line, "bold", stream) for line in _wrapped(title, "", "  "))
-    if it.changes:
-        yield from _line("changes", f"{words.resources_text(it)}; {words.ending(it)}")
+    same = words.same_as(it, above)
+    if same is not None:
+        yield from _wrapped(f"as {same[0]}, with `{same[2]}` for `{same[1]}`", "  ", "  ")
+        return
     last = ""
-    for label, said in words.lines_of(after):
+    for label, said in words.reviewed_lines(it):
         yield from _line("" if label == last else label, said)
         last = label
 

@@ -1,6 +1,6 @@
 """What every format says in the same words: fates, amounts, and the lines of an endpoint."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -240,6 +240,30 @@ def ending(it: Reviewed) -> str:
 
 
 # ---------------------------------------------------------------- an endpoint, line by line
+
+
+def same_as(it: Reviewed, others: Iterable[Reviewed]) -> tuple[str, str, str] | None:
+    """Another stage of the same spec whose lines become these if its name is replaced: its key, its name and
+    what is there instead.
+    """
+    stage = None if it.after is None else it.after.stage
+    if it.after is None or stage is None:
+        return None
+    said = [*reviewed_lines(it)]
+    for other in others:
+        if other.after is not None and other.after.stage and other.after.place.file == it.after.place.file:
+            named = [(label, line.replace(other.after.stage, stage)) for label, line in reviewed_lines(other)]
+            if named == said:
+                return other.key, other.after.stage, stage
+    return None
+
+
+def reviewed_lines(it: Reviewed) -> Iterator[Line]:
+    """What changes about an endpoint, and then everything about it."""
+    if it.after is not None:
+        if it.changes:
+            yield "changes", f"{resources_text(it)}; {ending(it)}"
+        yield from lines_of(it.after)
 
 
 def lines_of(endpoint: Picture) -> Iterator[Line]:

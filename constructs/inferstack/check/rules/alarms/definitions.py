@@ -8,6 +8,7 @@ from inferstack.check.rules.alarms.custom_metrics import HasMetric, alarm_rules,
 from inferstack.check.rules.base import ALARM_PAGE, API, AWS, METRICS_PAGE, error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.alarms import evaluation, watches
+from inferstack.facts.engines import lacks_its_streams
 from inferstack.facts.publications import published, seconds_between_readings
 from inferstack.facts.walk import components, hosting_of, models, variants
 from inferstack.format.alarms import AlarmRule
@@ -62,7 +63,8 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
             known = _published_names(spec)
-            meant = begun_by(name, known) or [*known, *metrics.names()]
+            elsewhere = (it for it in metrics.names() if not lacks_its_streams(spec, it))
+            meant = begun_by(name, known) or [*known, *elsewhere]
             fix = did_you_mean_then(name, meant, f"available here: {likest(name, known)}")
             yield Problem((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
@@ -100,7 +102,7 @@ def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:
 
 def _published_names(spec: ModelSpec) -> list[str]:
     """Names of the metrics that some part of this endpoint publishes."""
-    names = metrics.names(hosting_of(spec))
+    names = [name for name in metrics.names(hosting_of(spec)) if not lacks_its_streams(spec, name)]
     return [name for name in names if any(part.may_have(metric) for part, metric in published(name, spec))]
 
 

@@ -218,8 +218,11 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
             continue
         if all(it.startswith(_FOLDER) for it in said):
             message = f"the {title} container has no model" + (" files, but is to load them" if said else "")
-            variable = f", or {sorted(names)[0]} to `environment`" if names and not said else ""
-            yield Problem(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)
+            is_engine = _title_of_engine(placed) is not None
+            key = placed.files_key if is_engine else placed.url_key
+            reads_hub = is_engine or title.startswith("huggingface")
+            variable = f", or {sorted(names)[0]} to `environment`" if reads_hub and not said else ""
+            yield Problem(placed.path, message, f"add `{key}`{variable}", lacks=key)
 
 
 _FOLDER = "/opt/ml/model"

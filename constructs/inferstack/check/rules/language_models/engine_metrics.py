@@ -1,12 +1,14 @@
-"""Metrics of the engines themselves, which alarms and policies name: does the engine have them?"""
+"""Metrics of engines and of their streams, which alarms and policies name: does the engine have them?"""
 
 from collections.abc import Iterator, Mapping
 
+from inferstack.catalog import metrics
 from inferstack.check.rules.alarms.custom_metrics import HasMetric, alarm_rules, customized, stats
-from inferstack.check.rules.base import AWS, warning
+from inferstack.check.rules.base import AWS, GUIDE, warning
 from inferstack.engines.settings import family_of, settings
 from inferstack.engines.tables import numbers
-from inferstack.facts.engines import RunningEngine, engine_of
+from inferstack.facts.engines import RunningEngine, engine_of, lacks_its_streams
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import steps
 from inferstack.facts.walk import PlacedContainer, containers
 from inferstack.format.kinds import ModelSpec
@@ -14,7 +16,12 @@ from inferstack.problems import Problem, SpecPath
 
 _SGLANG = f"{AWS}/AmazonCloudWatch/latest/monitoring/container-insights-eks-otel-sglang.html"
 _VLLM = "https://docs.vllm.ai/en/latest/usage/metrics/"
+_MAPPING = f"{GUIDE}/monitoring-detailed-observability-metric-mapping.html"
 _ENABLES = "enable-metrics"
+_INSTEAD = (
+    "watch `ModelLatency` or `ConcurrentRequestsPerModel`; time to first token is a metric of the engine, "
+    "for a PromQL alarm (docs/language-models.md, What to watch)"
+)
 _RENAMED: Mapping[str, tuple[tuple[int, ...], str]] = {
     "vllm:gpu_cache_usage_perc": ((0, 13), "vllm:kv_cache_usage_perc"),
     "vllm:gpu_prefix_cache_hits": ((0, 13), "vllm:prefix_cache_hits"),
@@ -73,3 +80,20 @@ def metrics_have_their_present_names(spec: ModelSpec) -> Iterator[Problem]:
         if now and all(numbers(it) >= since for it in versions):
             message = f"vLLM {versions[0]} has no {name}"
             yield Problem(path, message, f"write `{now}`, its present name")
+
+
+@warning("IS352", _MAPPING)
+def first_chunks_are_of_bidirectional_streams(spec: ModelSpec) -> Iterator[Problem]:
+    """A metric of bidirectional streams should not be used for answers that a language model streams.
+
+    AWS lists `FirstChunkLatency` and its like for bidirectional streams only, and nobody has shown that
+    InvokeEndpointWithResponseStream makes any: without data, an alarm never goes off and nothing scales.
+    """
+    followed = [((*path, "metric"), rule.metric or "") for path, rule in alarm_rules(spec)]
+    followed += [((*path, "metric"), step.metric or "") for path, _, step in steps(spec)]
+    # IS849 and IS524 warn of all requests to a variant with components. No policy can track what these count.
+    for path, name in () if hosts_components(spec) else followed:
+        if lacks_its_streams(spec, name):
+            message = f"{name} may have no data: AWS lists it for bidirectional streams only"
+            is_of_errors = any(it.gets_better for it in metrics.find(name))
+            yield Problem(path, message, "watch `InvocationModelErrors`" if is_of_errors else _INSTEAD)

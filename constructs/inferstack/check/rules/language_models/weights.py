@@ -102,7 +102,7 @@ def name_on_the_hub_is_no_address(spec: ModelSpec) -> Iterator[Problem]:
                 yield Problem(it.path(variable), message, f"write `{value.strip()[:60]}`")
             elif in_s3 and it.running.name in _NEEDS_HUB_ID:
                 message = f"{it.title} does not read models from S3: it looks for `{variable}` on the hub"
-                fix = f"write `{_FOLDER}`, and the address as `{it.placed.url_key}` or `model_data_source`"
+                fix = f"write `{_FOLDER}`, and the address as `{it.placed.files_key}`"
                 yield Problem(it.path(variable), message, fix)
 
 
@@ -142,7 +142,9 @@ def scaling_does_not_depend_on_the_hub(spec: ModelSpec) -> Iterator[Problem]:
         if said is not None and any(True for _ in scaled_with(it.placed)):
             message = f"each new copy downloads {said[1][:60]} from Hugging Face's hub"
             revision = "" if setting(it.placed, "revision") is not None else ", at its newest revision"
-            fix = f"put the files into S3 and write `{it.placed.url_key}`"
+            key = it.placed.files_key
+            files = "the files" if key == "model_data_source" else "a tar.gz of the files"
+            fix = f"put {files} into S3 and write `{key}`"
             yield Problem(it.path(said[0]), message + revision, fix)
 
 
