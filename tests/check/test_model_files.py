@@ -20,7 +20,8 @@ AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 SGLANG = f"{AWS}/sglang:0.5.12-gpu-py312"
 TGI = f"{AWS}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311"
 TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
-OF_70B = 141_107_412_992
+OF_7B, OF_70B = 15_231_233_024, 141_107_412_992
+UNTIED: dict[str, Any] = {"config": {"tie_word_embeddings": False}}
 ENOUGH = {HEALTH_CHECK: 3600}
 LMI_OF_70B = {"image": LMI, "size": OF_70B, "on": "ml.p5.48xlarge"}
 
@@ -190,9 +191,20 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "the engine takes 11.2 GiB of a GPU of ml.g5.xlarge, but needs 13.5 or more beside the KV cache",
         {"on": "ml.g5.xlarge", "image": SGLANG, "environment": {"SM_SGLANG_MEM_FRACTION_STATIC": "0.8"}},
     ),
+    "IS360 weights that fit, but not into vLLM's share": (
+        {**UNTIED, "size": OF_7B, "on": "ml.g4dn.xlarge"},
+        "the weights take at least 14.0 GiB on each of 1 GPU, but one of ml.g4dn.xlarge has 14.6, of which "
+        "vLLM takes 13.4; choose an instance type with more memory",
+        {**UNTIED, "size": OF_7B, "on": "ml.g5.xlarge"},
+    ),
+    "IS360 weights, and a small share": (
+        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
+        "has 44.5, of which vLLM takes 13.4; raise `SM_VLLM_GPU_MEMORY_UTILIZATION`, or choose",
+        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.6"}},
+    ),
     "IS361 nothing is left": (
-        {"on": "ml.g4dn.xlarge"},
-        "the engine takes 13.4 GiB of a GPU of ml.g4dn.xlarge, but needs 14.0 or more beside the KV cache",
+        {"size": OF_7B, "on": "ml.g4dn.xlarge", "environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.9"}},
+        "the engine takes 13.1 GiB of a GPU of ml.g4dn.xlarge, but needs 13.3 or more beside the KV cache",
         {"on": "ml.g4dn.12xlarge", "environment": tp(2)},
     ),
     "IS361 one request is too long": (
@@ -208,16 +220,11 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {
             "environment": {
                 "SM_VLLM_ENABLE_EXPERT_PARALLEL": "true",
-                "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3",
+                "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.31",
             },
         },
-        "but needs 14.0 or more",
-        {"environment": {"SM_VLLM_ENABLE_EPLB": "true", "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
-    ),
-    "IS361 a share of the GPU": (
-        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
-        "the engine takes 13.4 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more",
-        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.6"}},
+        "the engine takes 13.8 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more beside the KV cache; raise",
+        {"environment": {"SM_VLLM_ENABLE_EPLB": "true", "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.31"}},
     ),
     "IS365 no time is written": (
         {"size": OF_70B, "on": "ml.g6e.12xlarge", "environment": tp(4), "variant": {}},
@@ -301,6 +308,7 @@ def test_a_rule_finds_its_mistake_and_not_its_neighbor(request, wrong, message, 
     [
         {"environment": {"SM_VLLM_CPU_OFFLOAD_GB": "200"}, "size": 141_107_412_992},
         {"environment": {"SM_VLLM_QUANTIZATION": "fp8"}, "size": 80_000_000_000},
+        {"environment": {"SM_VLLM_KV_CACHE_MEMORY_BYTES": "1000000"}, "size": OF_7B, "on": "ml.g4dn.xlarge"},
         {"environment": tp("two"), "size": 141_107_412_992},
         {"environment": {"SM_SGLANG_KT_METHOD": "AMXINT4"}, "size": OF_70B, "image": SGLANG},
         {"environment": {"SM_SGLANG_CPU_OFFLOAD_GB": "200"}, "size": OF_70B, "image": SGLANG},

@@ -68,6 +68,8 @@ class LanguageModel(msgspec.Struct, frozen=True, kw_only=True):
     """Keys because of which its cache is not of one size per token and layer."""
     weight_bytes: int | None = None
     """The bytes of all weights in its files."""
+    loads_all: bool = False
+    """Whether an engine is known to load all of them."""
 
     @property
     def name(self) -> str:
@@ -168,6 +170,7 @@ def model_of(config: Config, index: Config, tokenizer: Config, *, file: str = CO
         experts=_first(text, "num_experts", "moe_num_experts", "n_routed_experts", "num_local_experts"),
         other_forms=tuple(_other_forms(text)),
         weight_bytes=_count(_mapping(index.get("metadata")).get("total_size")),
+        loads_all=method is None and _loads_all(config, text),
     )
 
 
@@ -334,6 +337,15 @@ def _other_forms(text: Config) -> Iterator[str]:
         yield from (key for key in ("v_head_dim", "head_dim_v", "value_head_dim") if text.get(key))
     if text.get("is_encoder_decoder"):
         yield "is_encoder_decoder"
+
+
+def _loads_all(config: Config, text: Config) -> bool:
+    """Whether nothing is stored that engines may leave out: embeddings again as output, parts for images, or layers
+    for speculative decoding, which models with layers of several kinds have without a key for them.
+    """
+    is_plain = text is config and not any(_other_forms(text))
+    predicts = any(value for key, value in config.items() if "nextn" in key or "mtp" in key)
+    return is_plain and not predicts and config.get("tie_word_embeddings") is False
 
 
 def _begun(keys: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.catalog import instances
-from inferstack.catalog.gpus import gpu_memory
+from inferstack.catalog.gpus import GpuMemory, gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, Capability, InstanceType
 from inferstack.engines import tables
 from inferstack.engines.architectures import RunBy, is_built_in, is_configured, run_of
@@ -162,9 +162,13 @@ class Described(msgspec.Struct, frozen=True):
         )
 
 
-# They move weights elsewhere, divide them in another way, double some, or change the model. Experts that are
+# They move weights elsewhere, divide them in another way, double some, change the model, or say themselves how
+# large the KV cache is. Experts that are
 # distributed over the same GPUs rather than cut (`enable_expert_parallel`) weigh the same.
-_UNCLEAR = ("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_eplb", "load_format")
+_UNCLEAR = (
+    *("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_eplb", "load_format"),
+    *("kv_cache_memory_bytes", "num_gpu_blocks_override"),
+)
 
 
 # Of SGLang only, and likewise: they leave experts to the CPU, or quantize what is loaded.
@@ -275,8 +279,8 @@ def context_is_that_of_the_model(described: Described) -> Iterator[Problem]:
 def weights_fit(described: Described) -> Iterator[Problem]:
     """The weights of a model must fit into the memory of the GPUs that it is divided over.
 
-    The least that they can take is compared with the most that PyTorch sees of such a GPU, on each instance
-    type that the container may run on.
+    The least that they can take is compared with the most that the engine takes of such a GPU, on each instance
+    type that the container may run on: vLLM its share, `gpu_memory_utilization`, others all of it.
     """
     too_large = [_too_large(described, host, visible) for host, visible in described.hosts]
     if too_large and None not in too_large:
@@ -286,14 +290,19 @@ def weights_fit(described: Described) -> Iterator[Problem]:
 def _too_large(described: Described, host: InstanceType, visible: int) -> Problem | None:
     serving, memory = described.serving(visible), gpu_memory(host)
     on_each = None if serving is None else weights(described.model, serving)
-    if serving is None or on_each is None or memory is None or on_each.least <= memory.most:
+    if serving is None or on_each is None or memory is None:
+        return None
+    # Of others it is not known whether they end because of their share.
+    have = requested(memory, serving).most if serving.engine == "vllm" else memory.most
+    if on_each.least <= have:
         return None
     degree = serving.tensor_parallel * serving.pipeline_parallel
-    message = (
-        f"the weights take at least {on_each.least:.1f} GiB on each of {degree} GPU{'s' * (degree > 1)}, "
-        f"but one of {host.name} has {memory.most:.1f}"
-    )
-    return Problem(described.at("tensor_parallel_size"), message, _more_gpus(described, degree, visible))
+    needed = f"the weights take at least {on_each.least:.1f} GiB on each of {degree} GPU{'s' * (degree > 1)}"
+    there = f"one of {host.name} has {memory.most:.1f}"
+    if on_each.least <= memory.most:
+        there += f", of which vLLM takes {have:.1f}"
+    fix = _more_room(described, serving, on_each.least, memory, visible)
+    return Problem(described.at("tensor_parallel_size"), f"{needed}, but {there}", fix)
 
 
 @OF_MODELS.warning("IS361", _MEMORY)
@@ -323,9 +332,8 @@ def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -
         besides = overhead(serving) or Band(0, 0)
         have, needed = requested(memory, serving).most, on_each.least + besides.least
         message = f"the engine takes {have:.1f} GiB of a GPU of {host.name}, but needs {needed:.1f} or more"
-        return Problem(
-            at, f"{message} beside the KV cache", _more_gpus(described, serving.tensor_parallel, visible)
-        )
+        fix = _more_room(described, serving, needed, memory, visible)
+        return Problem(at, f"{message} beside the KV cache", fix)
     of_token, longest = token_bytes(model, serving), described.longest
     if isinstance(of_token, Unknown) or not of_token or longest is None:
         return None
@@ -338,13 +346,20 @@ def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -
     return Problem(at, message, fix)
 
 
-def _more_gpus(described: Described, degree: int, visible: int) -> str:
-    heads = described.model.heads
+# Of more, engines do not find enough free.
+_GREATEST_SHARE = 0.95
+
+
+def _more_room(described: Described, serving: Served, needed: float, memory: GpuMemory, visible: int) -> str:
+    heads, degree = described.model.heads, serving.tensor_parallel * serving.pipeline_parallel
     more = [it for it in range(degree + 1, visible + 1) if heads is None or not heads % it]
+    ways = [f'write `{described.variable("tensor_parallel_size")}: "{more[-1]}"`'] if more else []
+    if needed < memory.least * _GREATEST_SHARE:
+        ways.insert(0, f"raise `{described.variable('gpu_memory_utilization')}`")
     others = "choose an instance type with more memory, or a quantized model"
     if not more:
-        return f"{others}; `inferstack fit` lists what holds it"
-    return f'write `{described.variable("tensor_parallel_size")}: "{more[-1]}"`, or {others}'
+        others += "; `inferstack fit` lists what holds it"
+    return ", or ".join([*ways, others])
 
 
 # ---------------------------------------------------------------- quantization
