@@ -108,6 +108,14 @@ def test_a_spec_says_how_its_model_is_served(capsys):
     assert of_bytes["tokens"][0] == pytest.approx(2 * row["tokens"][0], rel=0.01)
 
 
+@pytest.mark.parametrize(("longest", "verdict"), [("8192", "yes"), ("200000", "perhaps"), ("400000", "yes")])
+def test_a_longest_request_that_may_have_no_room_makes_it_uncertain(capsys, longest, verdict):
+    # What can have no room is set to the planned length, with which it surely fits.
+    Path("chat.yaml").write_text(SPEC.replace("8192", longest))
+    (row,) = fitting(capsys, "chat.yaml", "--context", "1024", "--instance-type", "ml.g6e.xlarge")
+    assert row["fits"] == verdict
+
+
 WRONG_ELSEWHERE = SPEC.replace("count: 1}", "count: 1, autoscaling: {min_capacity: 3, max_capacity: 1}}")
 
 
@@ -237,6 +245,10 @@ BY_DEFAULT = {
     f"{TARGET}.0.scale_in_cooldown": 300,
     f"{TARGET}.0.scale_out_cooldown": 300,
 }
+TIMES = {
+    "variant.model_data_download_timeout_in_seconds": 600,
+    "variant.container_startup_health_check_timeout_in_seconds": 600,
+}
 # A spec with one text replaced, further words, and what becomes of the spec, by path.
 WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]] = {
     "a component, with the target that it has by default": (
@@ -294,8 +306,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
         (),
         {
             "model.environment.SM_VLLM_TENSOR_PARALLEL_SIZE": "4",
-            "variant.model_data_download_timeout_in_seconds": 600,
-            "variant.container_startup_health_check_timeout_in_seconds": 600,
+            **TIMES,
         },
     ),
     "SGLang, of whose cache nothing is known": (
@@ -307,14 +318,25 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
         },
     ),
+    "a length of the spec's, for which there may be room": (
+        SPEC,
+        ("ml.g6e.xlarge", "ml.g5.xlarge"),
+        ("--context", "1024"),
+        TIMES,
+    ),
+    "a length of the spec's, for which there is no room": (
+        SPEC.replace('"8192"', '"131072"'),
+        ("ml.g6e.xlarge", "ml.g5.xlarge"),
+        ("--context", "1024"),
+        {"model.environment.SM_VLLM_MAX_MODEL_LEN": "1024", **TIMES},
+    ),
     "a cache of another type": (
         SPEC,
         ("", ""),
         ("--kv-cache-dtype", "fp8"),
         {
             "model.environment.SM_VLLM_KV_CACHE_DTYPE": "fp8",
-            "variant.model_data_download_timeout_in_seconds": 600,
-            "variant.container_startup_health_check_timeout_in_seconds": 600,
+            **TIMES,
         },
     ),
 }
@@ -330,7 +352,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("spec", "replaced", "words", "expected"), WRITTEN.values(), ids=WRITTEN)
-def test_what_fits_is_written(capsys, request, spec, replaced, words, expected):
+def test_what_fits_is_written(capsys, spec, replaced, words, expected):
     before = spec.replace(*replaced)
     Path("chat.yaml").write_text(before)
     assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
@@ -341,7 +363,9 @@ def test_what_fits_is_written(capsys, request, spec, replaced, words, expected):
     assert after.count("# four GPUs") == before.count("# four GPUs")
     shown = capsys.readouterr().out
     assert "+++ chat.yaml (edited)" in shown
-    assert (", which perhaps holds it:" in shown) == ("SGLang" in request.node.callspec.id)
+    assert (", which perhaps holds it:" in shown) == ("ml.g5.xlarge" in after or "sglang" in after)
+    shortens = any(it.endswith("MAX_MODEL_LEN") for it in expected)
+    assert (" tokens are refused from then on: 131072 may have no room\n" in shown) == shortens
     assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
     assert "chat.yaml: unchanged" in capsys.readouterr().err
 

@@ -44,7 +44,8 @@ _VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4})+(rc[0-9]+)?")
 class _AskedModel(msgspec.Struct, frozen=True):
     """A model, and how it is served; ``placed`` is the container of the spec that serves it, if one does.
 
-    ``is_known`` says whether that is how the container serves it, or how vLLM does with its defaults.
+    ``is_known`` says whether that is how the container serves it, or how vLLM does with its defaults;
+    ``longest`` is the longest sequence that the spec has it serve, if it says that.
     """
 
     name: str
@@ -52,6 +53,7 @@ class _AskedModel(msgspec.Struct, frozen=True):
     serving: Served
     placed: PlacedContainer | None = None
     is_known: bool = True
+    longest: int | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-config", type=Path, metavar="PATH", help=described)
     types = "only this instance type; may be repeated"
     parser.add_argument("--instance-type", type=_gpu_type, metavar="TYPE", action="append", help=types)
-    tokens = "tokens of a request with its answer (default: the longest that is served)"
+    tokens = "tokens of a request with its answer, to plan with (default: the longest that is served)"
     parser.add_argument("--context", type=whole_number, metavar="N", help=tokens)
     at_once = "requests at once that a copy has to hold (1)"
     parser.add_argument("--concurrency", type=whole_number, default=1, metavar="N", help=at_once)
@@ -148,7 +150,8 @@ def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
             judged = f"judged as {_engine(plain)} with its defaults serves it"
             tell(printable(f"{dotted(placed.path)}: {because}{judged}"))
         how = replace(serving or plain, tensor_parallel=1, pipeline_parallel=1, **asked)
-        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None)
+        longest = described.number("max_model_len")
+        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None, longest)
 
 
 def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Sequence[Fit]:
@@ -159,7 +162,8 @@ def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Se
     wanted = Wanted(options.context, options.concurrency)
     if placed is not None:
         is_alone = not runs_of(placed.spec, placed.path)
-        wanted = replace(wanted, takes_all_gpus=is_alone, sequences=sequences(placed))
+        at_once = sequences(placed)
+        wanted = replace(wanted, takes_all_gpus=is_alone, sequences=at_once, longest=asked.longest)
     return ranked(fits(model, asked.serving, wanted), prices.of)
 
 
@@ -192,6 +196,9 @@ def _write(options: argparse.Namespace, found: Sequence[tuple[_AskedModel, Seque
             raise Refusal(f"{options.spec}: {asked.name}: {error}") from None
         doubt = ", which perhaps holds it" if fit.verdict == "perhaps" else ""
         print(printable(f"{asked.name}, on {fit.host.name}{doubt}:"))
+        if "max_model_len" in of_engine:
+            refused = f"longer requests than {options.context} tokens are refused from then on"
+            print(f"{refused}: {asked.model.context} may have no room")
     edit_spec(options.spec, changes, stage=options.stage, region=options.region)
 
 
@@ -208,10 +215,11 @@ def _named(asked: _AskedModel, found: Sequence[Fit], name: str) -> Fit:
 def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[str, str]:
     """The engine's options on which the numbers rest, by vLLM's names."""
     found = {} if options.kv_cache_dtype is None else {"kv_cache_dtype": options.kv_cache_dtype}
-    longest = asked.model.context
-    # vLLM does not start where the longest request has no room.
-    is_shorter = options.context is not None and longest is not None and options.context < longest
-    if is_shorter and fit.tokens is not None and longest is not None and fit.tokens.least < longest:
+    longest, tokens = asked.model.context, fit.tokens
+    if options.context is None or longest is None or tokens is None or options.context >= longest:
+        return found
+    # vLLM does not start where the longest request has no room. What the spec says gives way only to certainty.
+    if (tokens.least if asked.longest is None else tokens.most) < longest:
         found["max_model_len"] = str(options.context)
     return found
 
@@ -226,7 +234,8 @@ def _lines(
     context = options.context or model.context
     size = (model.weight_bytes or 0) / GIB
     yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {_engine(serving)}"
-    requests = "" if context is None else f"requests of {context} tokens; "
+    served = f" (up to {model.context} are served)" if model.context not in (None, context) else ""
+    requests = "" if context is None else f"requests of {context} tokens{served}; "
     yield f"{requests}memory in GiB on each GPU"
     besides = overhead(serving)
     if besides is not None:

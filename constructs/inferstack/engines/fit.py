@@ -23,13 +23,15 @@ class Wanted(msgspec.Struct, frozen=True):
     """What has to fit: requests at once, of so many tokens each, prompt and answer together.
 
     ``takes_all_gpus``: a copy has an instance to itself, as the container of a model has that is no
-    component. ``sequences``: how many requests the engine works on at once, if that is known.
+    component. ``sequences``: how many requests the engine works on at once, if that is known. ``longest``: the
+    tokens of a sequence that the engine is set to take, and does not start without room for.
     """
 
     context: int | None
     requests: int
     takes_all_gpus: bool = False
     sequences: int | None = None
+    longest: int | None = None
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,15 +149,18 @@ def _fit(
         cache=cache,
         tokens=tokens,
         requests=requests,
-        verdict=_verdict(cache, requests, wanted),
+        verdict=_verdict(cache, tokens, requests, wanted),
         unknown=unknown,
         sequences=wanted.sequences,
     )
 
 
-def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:
+def _verdict(cache: Band, tokens: Band | None, requests: Band | None, wanted: Wanted) -> str:
     if cache.most <= 0 or (requests is not None and requests.most < wanted.requests):
         return "no"
+    # What cannot have room has to be set to less; what may have it stays.
+    if tokens is not None and tokens.least < (wanted.longest or 0) <= tokens.most:
+        return "perhaps"
     # Room for a cache of unknown form is no more than a sign.
     return "yes" if requests is not None and requests.least >= wanted.requests else "perhaps"
 

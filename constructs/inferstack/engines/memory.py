@@ -28,8 +28,9 @@ class Band(msgspec.Struct, frozen=True):
         return Band(self.least + other.least, self.most + other.most)
 
 
-# Some files hold what is not loaded, such as layers for speculative decoding, or embeddings twice. Of plain models,
-# that is no more than the masks of attention that older ones store: logs show the size of the index or a little more.
+# Some files hold what is not loaded, such as layers for speculative decoding, or embeddings twice. Of plain
+# models, that is no more than the masks of attention that older ones store: logs show the size of the index,
+# or a little more.
 _LOADED, _LOADED_OF_ALL = 0.9, 0.99
 # Of weights that the engine quantizes while it loads them, embeddings stay as they are.
 _QUANTIZED = {"fp8": 0.5}

@@ -340,8 +340,8 @@ def _other_forms(text: Config) -> Iterator[str]:
 
 
 def _loads_all(config: Config, text: Config) -> bool:
-    """Whether nothing is stored that engines may leave out: embeddings again as output, parts for images, or layers
-    for speculative decoding, which models with layers of several kinds have without a key for them.
+    """Whether nothing is stored that engines may leave out: embeddings again as output, parts for images, or
+    layers for speculative decoding, which models with layers of several kinds have without a key for them.
     """
     is_plain = text is config and not any(_other_forms(text))
     predicts = any(value for key, value in config.items() if "nextn" in key or "mtp" in key)
