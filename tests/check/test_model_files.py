@@ -21,6 +21,9 @@ SGLANG = f"{AWS}/sglang:0.5.12-gpu-py312"
 TGI = f"{AWS}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311"
 TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
 OF_7B, OF_70B = 15_231_233_024, 141_107_412_992
+AT_ONCE = "SageMakerVariantConcurrentRequestsPerModelHighResolution"
+ON_G5: dict[str, Any] = {"on": "ml.g5.xlarge", "environment": {"SM_VLLM_MAX_MODEL_LEN": "8192"}}
+LMI_ON_G6E: dict[str, Any] = {"image": LMI, "environment": {"OPTION_TENSOR_PARALLEL_DEGREE": "1"}}
 UNTIED: dict[str, Any] = {"config": {"tie_word_embeddings": False}}
 ENOUGH = {HEALTH_CHECK: 3600}
 LMI_OF_70B = {"image": LMI, "size": OF_70B, "on": "ml.p5.48xlarge"}
@@ -65,9 +68,16 @@ def found_in(
     image: object = VLLM,
     variant: dict[str, int] = ENOUGH,
     files: str | None = None,
+    target: int | None = None,
+    planned: int | None = None,
 ) -> list[Problem]:
     write_model(MODEL, config or {}, size)
     spec = spec_of(environment or {}, on, image)
+    if target is not None:
+        policy = {"metric": AT_ONCE, "target_value": target}
+        spec["autoscaling"] = {"min_capacity": 1, "max_capacity": 2, "policies": [policy]}
+    if planned is not None:
+        spec["objective"] = {"tokens_per_request": planned}
     spec["variant"] |= variant
     if files is not None:
         spec["model"]["model_data_url"] = files
@@ -225,6 +235,22 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         },
         "the engine takes 13.8 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more beside the KV cache; raise",
         {"environment": {"SM_VLLM_ENABLE_EPLB": "true", "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.31"}},
+    ),
+    "IS394 a target above what the cache holds": (
+        {**ON_G5, "target": 7},
+        "the target is 7 requests at once, but the KV cache on ml.g5.xlarge has room for 0 to 6 of 8192 tokens; "
+        "write 4 or less, or if most requests are shorter, write their `tokens_per_request` into the `objective`",
+        {**ON_G5, "target": 6},
+    ),
+    "IS394 requests of a length that is planned with": (
+        {**ON_G5, "target": 60, "planned": 1024},
+        "has room for 0 to 52 of 1024 tokens",
+        {**ON_G5, "target": 50, "planned": 1024},
+    ),
+    "IS394 caches of LMI, of which each GPU has one": (
+        {**LMI_ON_G6E, "target": 28},
+        "the KV cache on ml.g6e.xlarge has room for 19 to 27 of 8192 tokens",
+        {**LMI_ON_G6E, "target": 28, "on": "ml.g6e.12xlarge"},
     ),
     "IS365 no time is written": (
         {"size": OF_70B, "on": "ml.g6e.12xlarge", "environment": tp(4), "variant": {}},

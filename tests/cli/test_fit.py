@@ -298,6 +298,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
             **BY_DEFAULT,
             f"{TARGET}.0.target_value": 22,
+            "inference_components.chat.objective.tokens_per_request": 512,
         },
     ),
     "a variant, whose container has all GPUs": (

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from inferstack.catalog import instances
 from inferstack.check.load import load_unruled
 from inferstack.check.model_files import described_models
+from inferstack.check.rules.language_models.memory import planned_tokens
 from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.choice import load_to_look_at
@@ -31,7 +32,7 @@ from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, minutes_to_read, st
 from inferstack.facts.walk import PlacedContainer, region_of, runs_of
 from inferstack.problems import SpecPath, dotted, printable
 from inferstack.problems.words import choose
-from inferstack.sizing.fit_into_spec import changes_for_fit, only_type
+from inferstack.sizing.fit_into_spec import changes_for_fit, only_type, planned
 from inferstack.sizing.into_spec import NotWritableError
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 
@@ -54,6 +55,8 @@ class _AskedModel(msgspec.Struct, frozen=True):
     placed: PlacedContainer | None = None
     is_known: bool = True
     longest: int | None = None
+    context: int | None = None
+    """The tokens of a request that are planned with."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-config", type=Path, metavar="PATH", help=described)
     types = "only this instance type; may be repeated"
     parser.add_argument("--instance-type", type=_gpu_type, metavar="TYPE", action="append", help=types)
-    tokens = "tokens of a request with its answer, to plan with (default: the longest that is served)"
+    tokens = "tokens of a request with its answer (default: the objective's, or the longest that is served)"
     parser.add_argument("--context", type=whole_number, metavar="N", help=tokens)
     at_once = "requests at once that a copy has to hold (1)"
     parser.add_argument("--concurrency", type=whole_number, default=1, metavar="N", help=at_once)
@@ -137,7 +140,8 @@ def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
         if options.model_config is None:
             options.wrong_usage("name a SPEC, or add --model-config PATH")
         model = read_model(options.model_config)
-        yield _AskedModel(model.name, model, Served(version=version, **asked))
+        plain = Served(version=version, **asked)
+        yield _AskedModel(model.name, model, plain, context=options.context)
         return
     loaded = load_to_look_at(options.spec, stage=options.stage, region=options.region)
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
@@ -150,8 +154,8 @@ def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
             judged = f"judged as {_engine(plain)} with its defaults serves it"
             tell(printable(f"{dotted(placed.path)}: {because}{judged}"))
         how = replace(serving or plain, tensor_parallel=1, pipeline_parallel=1, **asked)
-        longest = described.number("max_model_len")
-        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None, longest)
+        longest, planned = described.number("max_model_len"), options.context or planned_tokens(placed)
+        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None, longest, planned)
 
 
 def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Sequence[Fit]:
@@ -159,7 +163,7 @@ def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Se
     if model.weight_bytes is None:
         fix = "`inferstack describe-model` writes a folder that has it"
         raise Refusal(f"{model.file}: no index beside it says how large the weights are; {fix}")
-    wanted = Wanted(options.context, options.concurrency)
+    wanted = Wanted(asked.context, options.concurrency)
     if placed is not None:
         is_alone = not runs_of(placed.spec, placed.path)
         at_once = sequences(placed)
@@ -192,12 +196,14 @@ def _write(options: argparse.Namespace, found: Sequence[tuple[_AskedModel, Seque
             fit = _named(asked, of, name)
             of_engine = _options(options, asked, fit)
             changes |= changes_for_fit(asked.placed, fit, asked.model.weight_bytes or 0, of_engine)
+            if "max_model_len" not in of_engine and asked.context != asked.model.context:
+                changes |= planned(asked.placed, fit, asked.context)
         except NotWritableError as error:
             raise Refusal(f"{options.spec}: {asked.name}: {error}") from None
         doubt = ", which perhaps holds it" if fit.verdict == "perhaps" else ""
         print(printable(f"{asked.name}, on {fit.host.name}{doubt}:"))
         if "max_model_len" in of_engine:
-            refused = f"longer requests than {options.context} tokens are refused from then on"
+            refused = f"longer requests than {asked.context} tokens are refused from then on"
             print(f"{refused}: {asked.model.context} may have no room")
     edit_spec(options.spec, changes, stage=options.stage, region=options.region)
 
@@ -216,11 +222,11 @@ def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[
     """The engine's options on which the numbers rest, by vLLM's names."""
     found = {} if options.kv_cache_dtype is None else {"kv_cache_dtype": options.kv_cache_dtype}
     longest, tokens = asked.model.context, fit.tokens
-    if options.context is None or longest is None or tokens is None or options.context >= longest:
+    if asked.context is None or longest is None or tokens is None or asked.context >= longest:
         return found
-    # vLLM does not start where the longest request has no room. What the spec says gives way only to certainty.
+    # vLLM does not start where the longest request has no room; what the spec says stays if there may be room.
     if (tokens.least if asked.longest is None else tokens.most) < longest:
-        found["max_model_len"] = str(options.context)
+        found["max_model_len"] = str(asked.context)
     return found
 
 
@@ -231,7 +237,7 @@ def _lines(
     options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit], prices: Prices
 ) -> Iterator[str]:
     model, serving, shown = asked.model, asked.serving, _shown(options, found)
-    context = options.context or model.context
+    context = asked.context or model.context
     size = (model.weight_bytes or 0) / GIB
     yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {_engine(serving)}"
     served = f" (up to {model.context} are served)" if model.context not in (None, context) else ""

@@ -10,8 +10,8 @@ from inferstack.catalog import instances
 from inferstack.catalog.gpus import GpuMemory, gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
 from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, SHARE_OF_A_TARGET
-from inferstack.engines.kv_cache import BLOCK, Served, Unknown, kv_heads, token_bytes
-from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
+from inferstack.engines.kv_cache import Served, Unknown, kv_heads, token_bytes
+from inferstack.engines.memory import Band, overhead, room_for_cache, tokens_in, weights
 from inferstack.engines.model_config import LanguageModel
 
 _VERDICTS = ("yes", "perhaps", "no")
@@ -23,8 +23,8 @@ class Wanted(msgspec.Struct, frozen=True):
     """What has to fit: requests at once, of so many tokens each, prompt and answer together.
 
     ``takes_all_gpus``: a copy has an instance to itself, as the container of a model has that is no
-    component. ``sequences``: how many requests the engine works on at once, if that is known. ``longest``: the
-    tokens of a sequence that the engine is set to take, and does not start without room for.
+    component. ``sequences``: how many requests the engine works on at once, if that is known. ``longest``:
+    the tokens of a sequence that the engine is set to take, and does not start without room for.
     """
 
     context: int | None
@@ -138,7 +138,7 @@ def _fit(
     tokens = requests = None
     unknown = of_token.why if isinstance(of_token, Unknown) else None
     if isinstance(of_token, int) and of_token:
-        tokens = Band(_tokens(cache.least, of_token), _tokens(cache.most, of_token))
+        tokens = tokens_in(cache, of_token)
         if context is not None:
             requests = Band(tokens.least / context, tokens.most / context)
     return Fit(
@@ -163,11 +163,6 @@ def _verdict(cache: Band, tokens: Band | None, requests: Band | None, wanted: Wa
         return "perhaps"
     # Room for a cache of unknown form is no more than a sign.
     return "yes" if requests is not None and requests.least >= wanted.requests else "perhaps"
-
-
-def _tokens(gib: float, of_token: int) -> int:
-    """The tokens in whole blocks."""
-    return max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK
 
 
 def _computes(serving: Served, host: InstanceType) -> bool:

@@ -11,7 +11,7 @@ known, but weights and the share of the GPU are: they leave something, or nothin
 import msgspec
 
 from inferstack.catalog.gpus import GpuMemory
-from inferstack.engines.kv_cache import Served
+from inferstack.engines.kv_cache import BLOCK, Served
 from inferstack.engines.model_config import WIDTHS, LanguageModel
 from inferstack.engines.tables import numbers
 
@@ -92,3 +92,9 @@ def room_for_cache(model: LanguageModel, serving: Served, memory: GpuMemory) -> 
     have = requested(memory, serving)
     besides = overhead(serving) or Band(0, have.least)
     return Band(have.least - taken.most - besides.most, have.most - taken.least - besides.least)
+
+
+def tokens_in(cache: Band, of_token: int) -> Band:
+    """The tokens that GiB of a KV cache hold, in whole blocks."""
+    least, most = (max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK for gib in (cache.least, cache.most))
+    return Band(least, most)
