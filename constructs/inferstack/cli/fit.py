@@ -224,7 +224,7 @@ def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[
     longest, tokens = asked.model.context, fit.tokens
     if asked.context is None or longest is None or tokens is None or asked.context >= longest:
         return found
-    # vLLM does not start where the longest request has no room; what the spec says stays if there may be room.
+    # vLLM does not start where the longest request has no room. What the spec says stays if it may have some.
     if (tokens.least if asked.longest is None else tokens.most) < longest:
         found["max_model_len"] = str(asked.context)
     return found

@@ -21,8 +21,8 @@ _MEMORY = "https://docs.vllm.ai/en/latest/configuration/conserving_memory.html"
 def weights_fit(described: Described) -> Iterator[Problem]:
     """The weights of a model must fit into the memory of the GPUs that it is divided over.
 
-    The least that they can take is compared with the most that the engine takes of such a GPU, on each instance
-    type that the container may run on: vLLM its share, `gpu_memory_utilization`, others all of it.
+    The least that they can take is compared with the most that the engine takes of such a GPU, on each
+    instance type that the container may run on: vLLM its share, `gpu_memory_utilization`, others all of it.
     """
     too_large = [_too_large(described, host, visible) for host, visible in described.hosts]
     if too_large and None not in too_large:
@@ -108,7 +108,7 @@ def _more_room(described: Described, serving: Served, needed: float, memory: Gpu
 
 
 class Room(msgspec.Struct, frozen=True):
-    """The requests of so many tokens that the KV caches on one instance type, or of one component, have room for."""
+    """How many requests of so many tokens a copy has room for in its KV cache, on an instance type."""
 
     instance_type: str
     requests: Band
@@ -154,9 +154,9 @@ def _room(described: Described, host: InstanceType, visible: int, tokens: int) -
 def target_has_room(described: Described) -> Iterator[Problem]:
     """A target of requests at once should not be above what the KV cache has room for.
 
-    Further ones wait in the engine's queue and count, too, so that capacity is added only after they wait. The most
-    that there may be room for is compared, for requests of the greatest length or, where the objective says it, of
-    the length that most have.
+    Further ones wait in the engine's queue and count, too, so that capacity is added only after they wait.
+    The most that there may be room for is compared, for requests of the greatest length or, where the
+    objective says it, of the length that most have.
     """
     room = least_room(described)
     # Without room for a single one, another rule warns.

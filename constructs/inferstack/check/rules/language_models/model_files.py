@@ -147,7 +147,7 @@ class Described(msgspec.Struct, frozen=True):
         return next((it for it in found if it is not None), None)
 
     def tokens_on(self, host: InstanceType, visible: int) -> Band | None:
-        """The tokens that the KV cache has room for on an instance type; None if there is none, or not known."""
+        """The tokens that the KV cache has room for on an instance type; None if that is not known."""
         serving, memory = self.serving(visible), gpu_memory(host)
         if serving is None or memory is None:
             return None
@@ -172,9 +172,9 @@ class Described(msgspec.Struct, frozen=True):
         )
 
 
-# They move weights elsewhere, divide them in another way, double some, change the model, or say themselves how
-# large the KV cache is. Experts that are
-# distributed over the same GPUs rather than cut (`enable_expert_parallel`) weigh the same.
+# They move weights elsewhere, divide them in another way, double some, change the model, or say themselves
+# how large the KV cache is. Experts that are distributed over the same GPUs rather than cut
+# (`enable_expert_parallel`) weigh the same.
 _UNCLEAR = (
     *("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_eplb", "load_format"),
     *("kv_cache_memory_bytes", "num_gpu_blocks_override"),
