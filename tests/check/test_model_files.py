@@ -399,7 +399,11 @@ def test_an_adapter_without_its_file_is_an_error():
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ("none", "the file cannot be read: No such file or directory"),
+        (
+            "none",
+            "there is no specs/none; name a folder next to the spec; `inferstack describe-model` writes one",
+        ),
+        ("modle", "there is no specs/modle; did you mean `model`?"),
         ("../../secret", "the file is outside of the project"),
         ("/etc", "the file is outside of the project"),
         ("model/broken.json", "this is not JSON: "),
@@ -410,7 +414,8 @@ def test_a_file_that_cannot_be_read_is_an_error(named, message):
     Path("specs/model/broken.json").write_text("{")
     (problem,) = problems_of(spec_of({}, "ml.g6e.xlarge", VLLM, named))
     assert problem.code == "IS355"
-    assert message in problem.message
+    assert message in f"{problem.message}; {problem.fix}"
+    assert problem.path == (() if "broken" in named else ("model", "model_config"))
 
 
 def test_a_model_can_be_tried():

@@ -131,7 +131,7 @@ def test_an_error_of_the_model_is_the_only_one_that_is_shown(capsys):
     Path("chat.yaml").write_text(WRONG_ELSEWHERE.replace("model_config: model", "model_config: none"))
     assert main(["fit", "chat.yaml", "--context", "8192"]) == 1
     said = capsys.readouterr().err
-    assert "the file cannot be read" in said
+    assert "there is no none" in said
     assert "max_capacity" not in said
 
 
@@ -421,7 +421,11 @@ def test_what_cannot_be_written_is_said(capsys, replaced, words, message):
     ("words", "status", "message"),
     [
         (["chat.yaml"], 1, "no container names a `model_config`"),
-        (["--model-config", "none"], 1, "IS355: the file cannot be read"),
+        (
+            ["--model-config", "org/none"],
+            1,
+            "IS355: the file cannot be read: No such file or directory; name a model's config.json, or the folder",
+        ),
         (["--model-config", "model/config.json"], 1, "no index beside it says how large the weights are"),
         ([], 2, "name a SPEC, or add --model-config PATH"),
         (["--model-config", "model", "--instance-type", "ml.g5.xlrge"], 2, "did you mean `ml.g5.xlarge`?"),
@@ -562,7 +566,11 @@ def test_a_hostile_header_is_a_message(capsys, content, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("none", "none is not a folder or an archive"),
+        ("none", "none is not a folder or an archive; name that of a model's files, or its s3:// URL\n"),
+        (
+            "org/none",
+            "; `hf download org/none --include '*.json' --local-dir DIR` gets what it needs from Hugging",
+        ),
         ("model", "model exists; choose where to write with --output DIR"),
         ("empty", "it has no config.json"),
         ("s3://", "is not the URL of a folder in S3"),

@@ -32,6 +32,7 @@ WIDTHS = {
 """Bytes of a number, by the names of its type."""
 
 _DESCRIBE = "`inferstack describe-model` writes one"
+_NAMED = "config.json, or the folder that has it"
 _MOST = 2**53
 Config = Mapping[str, Any]
 
@@ -97,7 +98,7 @@ def read_model(path: Path) -> LanguageModel:
         SpecError: when one of them cannot be read, or is not a JSON object.
     """
     if not _is(path, Path.is_dir):
-        return model_of(_object(path), {}, {}, file=path.as_posix())
+        return model_of(_object(path, _NAMED), {}, {}, file=path.as_posix())
     config = _object(path / CONFIG)
     index, tokenizer, *quantizations = (
         _object(path / name) if _is(path / name, Path.exists) else {}
@@ -129,20 +130,23 @@ def read_adapter(folder: Path) -> Adapter | None:
     return Adapter(file.as_posix(), _count(config.get("r")), _text(config.get("base_model_name_or_path")))
 
 
-def _object(file: Path) -> Config:
+def _object(file: Path, wanted: str | None = None) -> Config:
+    """The content of a file; ``wanted`` is what to name instead of one that cannot be used."""
+    named = f"a model's {wanted or file.name}"
+
     def stop(message: str, fix: str) -> SpecError:
         return SpecError([Problem(FilePlace(file.as_posix()), message, fix, UNREADABLE_MODEL)])
 
-    text = read_text(file, stop, wanted=f"a model's {file.name}", if_large=_DESCRIBE)
+    text = read_text(file, stop, wanted=named, if_large=_DESCRIBE)
     try:
         # Python's own reader, since many of these files have NaN and Infinity, which JSON has not.
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise stop(f"this is not JSON: {reason}", f"name a model's {file.name}; {_DESCRIBE}") from None
+        raise stop(f"this is not JSON: {reason}", f"name {named}; {_DESCRIBE}") from None
     if not isinstance(content, dict):
         found = type(content).__name__
-        raise stop(f"this is a JSON {found}, not an object", f"name a model's {file.name}; {_DESCRIBE}")
+        raise stop(f"this is a JSON {found}, not an object", f"name {named}; {_DESCRIBE}")
     return content
 
 
