@@ -569,7 +569,7 @@ def test_a_hostile_header_is_a_message(capsys, content, message):
         ("none", "none is not a folder or an archive; name that of a model's files, or its s3:// URL\n"),
         (
             "org/none",
-            "; `hf download org/none --include '*.json' --local-dir DIR` gets what it needs from Hugging",
+            "; `hf download org/none --include '*.json' --local-dir DIR` gets what it needs from the hub",
         ),
         ("model", "model exists; choose where to write with --output DIR"),
         ("empty", "it has no config.json"),
