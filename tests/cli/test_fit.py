@@ -159,6 +159,25 @@ def test_the_table_says_what_to_write(capsys):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("own", "line"),
+    [
+        ("ml.g6e.xlarge", "ml.g6e.xlarge*  "),
+        ("ml.g5.4xlarge", "ml.g5.4xlarge*  "),
+        ("ml.g4dn.2xlarge", "too small: ml.g4dn.xlarge, ml.g4dn.2xlarge*"),
+    ],
+)
+def test_the_type_of_the_spec_is_always_shown(capsys, own, line):
+    Path("chat.yaml").write_text(SPEC.replace("ml.g6e.xlarge", own))
+    # Also where it is an error that it is too small.
+    assert main(["fit", "chat.yaml"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert sum(it.startswith(line) for it in shown) == 1
+    assert "* the spec's instance type" in shown
+    # Another of the same GPUs only where it comes first.
+    assert not any(it.startswith(("ml.g6e.2xlarge", "ml.g5.8xlarge")) for it in shown)
+
+
 SGLANG = ('framework: vllm, version: "0.30.0"', 'framework: sglang, version: "0.5.12"')
 # Of a spec, or of the model alone: the first that surely holds it, else the spec's own type, else the first that
 # surely holds the weights. None of the types that perhaps do is better known than the others.

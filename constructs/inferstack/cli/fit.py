@@ -58,6 +58,10 @@ class _AskedModel(msgspec.Struct, frozen=True):
     context: int | None = None
     """The tokens of a request that are planned with."""
 
+    def runs_on(self, fit: Fit) -> bool:
+        """Whether the spec has it on this instance type."""
+        return self.placed is not None and fit.host.name in self.placed.instance_types
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
@@ -119,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
     prices = prices_for(region, options.prices)
     found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
-        rows = [_fields(it.name, one, prices) for it, of in found for one in _shown(options, of)]
+        rows = [_fields(it, one, prices) for it, of in found for one in _shown(options, it, of)]
         print(json_text(rows))
     else:
         for it, of in found:
@@ -171,11 +175,12 @@ def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Se
     return ranked(fits(model, asked.serving, wanted), prices.of)
 
 
-def _shown(options: argparse.Namespace, found: Sequence[Fit]) -> Sequence[Fit]:
+def _shown(options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit]) -> Sequence[Fit]:
     if options.instance_type is not None:
         return [it for it in found if it.host.name in options.instance_type]
     # Types that differ in the host only hold the same.
-    return sorted({_gpus(it): it for it in reversed(found)}.values(), key=found.index)
+    first = {_gpus(it): it for it in reversed(found)}
+    return [it for it in found if first[_gpus(it)] is it or asked.runs_on(it)]
 
 
 def _gpus(fit: Fit) -> tuple[str | None, int, int]:
@@ -236,7 +241,7 @@ def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[
 def _lines(
     options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit], prices: Prices
 ) -> Iterator[str]:
-    model, serving, shown = asked.model, asked.serving, _shown(options, found)
+    model, serving, shown = asked.model, asked.serving, _shown(options, asked, found)
     context = asked.context or model.context
     size = (model.weight_bytes or 0) / GIB
     yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {_engine(serving)}"
@@ -246,10 +251,12 @@ def _lines(
     besides = overhead(serving)
     if besides is not None:
         yield f"besides weights and KV cache, vLLM takes {_band(besides)}"
-    yield from _table([it for it in shown if it.verdict != "no"], prices)
-    others = ", ".join(it.host.name for it in shown if it.verdict == "no")
+    yield from _table(asked, [it for it in shown if it.verdict != "no"], prices)
+    others = ", ".join(_marked(asked, it) for it in shown if it.verdict == "no")
     if others:
         yield from _wrapped(f"too small: {others}")
+    if any(asked.runs_on(it) for it in shown):
+        yield "* the spec's instance type"
     unknown = next((it.unknown for it in shown if it.unknown is not None), None)
     if unknown is not None:
         yield from _wrapped(f"tokens and requests are unknown: {unknown}")
@@ -275,32 +282,35 @@ def _best(asked: _AskedModel, found: Sequence[Fit]) -> Fit | None:
 
     Of those that perhaps hold it, the smallest is the one that most likely does not.
     """
-    of_spec = () if asked.placed is None else asked.placed.instance_types
     perhaps = [it for it in found if it.verdict == "perhaps"]
     wished = (
         *(it for it in found if it.verdict == "yes"),
-        *(it for it in perhaps if it.host.name in of_spec),
+        *(it for it in perhaps if asked.runs_on(it)),
         *(it for it in perhaps if it.cache.least > 0),
         *perhaps,
     )
     return next(iter(wished), None)
 
 
-def _table(holding: Sequence[Fit], prices: Prices) -> Iterator[str]:
+def _table(asked: _AskedModel, holding: Sequence[Fit], prices: Prices) -> Iterator[str]:
     """The rows under one header, those that surely hold the model apart from the others."""
     if not holding:
         return
-    header, *rows = table([_HEADER, *(_cells(it, prices) for it in holding)])
+    header, *rows = table([_HEADER, *(_cells(asked, it, prices) for it in holding)])
     yield header
     for verdict, said in _VERDICTS.items():
         of_verdict = [row for row, it in zip(rows, holding, strict=True) if it.verdict == verdict]
         yield from (said, *of_verdict) if of_verdict else ()
 
 
-def _cells(fit: Fit, prices: Prices) -> tuple[str, ...]:
+def _marked(asked: _AskedModel, fit: Fit) -> str:
+    return f"{fit.host.name}{'*' * asked.runs_on(fit)}"
+
+
+def _cells(asked: _AskedModel, fit: Fit, prices: Prices) -> tuple[str, ...]:
     price = prices.of(fit.host.name)
     return (
-        fit.host.name,
+        _marked(asked, fit),
         f"{fit.tensor_parallel}/{fit.host.gpus}",
         _band(fit.weights),
         _band(fit.cache),
@@ -373,14 +383,15 @@ def _changes(model: LanguageModel, serving: Served, context: int | None) -> Iter
 # ---------------------------------------------------------------- for programs
 
 
-def _fields(name: str, fit: Fit, prices: Prices) -> dict[str, Any]:
+def _fields(asked: _AskedModel, fit: Fit, prices: Prices) -> dict[str, Any]:
     def band(of: Band | None) -> list[float] | None:
         return None if of is None else [round(of.least, 2), round(of.most, 2)]
 
     price = prices.of(fit.host.name)
     return {
-        "container": name,
+        "container": asked.name,
         "instance_type": fit.host.name,
+        "is_of_spec": asked.runs_on(fit),
         "fits": fit.verdict,
         "tensor_parallel": fit.tensor_parallel,
         "copies": fit.copies,

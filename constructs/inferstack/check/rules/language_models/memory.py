@@ -43,7 +43,8 @@ def _too_large(described: Described, host: InstanceType, visible: int) -> Proble
     there = f"one of {host.name} has {memory.most:.1f}"
     if on_each.least <= memory.most:
         there += f", of which vLLM takes {have:.1f}"
-    fix = _more_room(described, serving, on_each.least, memory, visible)
+    besides = overhead(serving) or Band(0, 0)
+    fix = _more_room(described, serving, on_each.least + besides.least, memory, visible)
     return Problem(described.at("tensor_parallel_size"), f"{needed}, but {there}", fix)
 
 
