@@ -67,6 +67,11 @@ def test_a_type_is_divided_over_as_few_gpus_as_it_takes(capsys):
     assert (one["fits"], one["tensor_parallel"], one["copies"]) == ("yes", 1, 1)
 
 
+def test_without_a_spec_the_vllm_of_the_newest_image_serves_it(capsys):
+    main(["fit", "--model-config", "model", "--context", "8192", "--instance-type", "ml.g6e.xlarge"])
+    assert capsys.readouterr().out.startswith("LlamaForCausalLM, 15.0 GiB of weights, vLLM 0.30.0\n")
+
+
 @pytest.mark.parametrize(("size", "said"), [(16_060_522_496, "1 to 3"), (141_107_412_992, "5 to 24")])
 def test_it_says_how_long_a_copy_needs_to_wake_up(size: int, said: str, capsys):
     write_model({}, size)

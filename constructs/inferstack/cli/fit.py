@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.catalog import instances
+from inferstack.catalog import images, instances
 from inferstack.check.load import load_unruled
 from inferstack.check.model_files import described_models
 from inferstack.check.rules.language_models.memory import planned_tokens
@@ -29,6 +29,7 @@ from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
 from inferstack.engines.settings import sequences
 from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, minutes_to_read, start_timeout
+from inferstack.engines.tables import numbers
 from inferstack.facts.walk import PlacedContainer, region_of, runs_of
 from inferstack.problems import SpecPath, dotted, printable
 from inferstack.problems.words import choose
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", type=whole_number, metavar="N", help=tokens)
     at_once = "requests at once that a copy has to hold (1)"
     parser.add_argument("--concurrency", type=whole_number, default=1, metavar="N", help=at_once)
-    version = "the version of vLLM, if the spec does not say it (default: the newest that is known)"
+    version = "the version of vLLM, if the spec does not say it (default: that of AWS's newest image)"
     parser.add_argument("--vllm", type=_version, metavar="VERSION", help=version)
     cache = "the type of the KV cache, such as fp8"
     parser.add_argument("--kv-cache-dtype", metavar="TYPE", help=cache)
@@ -138,7 +139,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
     """Every model with its name and the way in which it is served."""
-    version = newest_version() if options.vllm is None else options.vllm
+    # The newest with an image of AWS's rather than of all releases.
+    version = max(images.versions("vllm"), key=numbers) if options.vllm is None else options.vllm
     asked = {} if options.kv_cache_dtype is None else {"cache_dtype": options.kv_cache_dtype}
     if options.spec is None:
         if options.model_config is None:
@@ -244,7 +246,8 @@ def _lines(
     model, serving, shown = asked.model, asked.serving, _shown(options, asked, found)
     context = asked.context or model.context
     size = (model.weight_bytes or 0) / GIB
-    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {_engine(serving)}"
+    name = model.name if asked.name == model.name else f"{asked.name}: {model.name}"
+    yield f"{name}, {size:.1f} GiB of weights, {_engine(serving)}"
     served = f" (up to {model.context} are served)" if model.context not in (None, context) else ""
     requests = "" if context is None else f"requests of {context} tokens{served}; "
     yield f"{requests}memory in GiB on each GPU"
