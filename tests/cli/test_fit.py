@@ -121,6 +121,38 @@ def test_a_longest_request_that_may_have_no_room_makes_it_uncertain(capsys, long
     assert row["fits"] == verdict
 
 
+LOG = "INFO 10-21 09:11:57 [kv_cache_utils.py:1087] GPU KV cache size: {} tokens\n"
+
+
+def test_the_cache_that_a_log_shows_counts(capsys):
+    Path("chat.yaml").write_text(SPEC.replace("ml.g6e.xlarge", "ml.g5.2xlarge"))
+    Path("start.log").write_text(f"Starting\n{LOG.format('25,424')}")
+    rows = {it["instance_type"]: it for it in fitting(capsys, "chat.yaml", "--log", "start.log")}
+    own, other = rows["ml.g5.2xlarge"], rows["ml.g6.xlarge"]
+    assert (own["fits"], own["tokens"], own["requests"]) == ("yes", [25424, 25424], [3.1, 3.1])
+    assert own["concurrency_target"] == 2
+    assert (other["fits"], other["tokens"][0]) == ("perhaps", 0)
+    # A token takes 128 KiB.
+    assert own["kv_cache_gib"] == pytest.approx([25424 / 8192] * 2, abs=0.01)
+
+
+NO_CACHE: dict[str, tuple[str, str]] = {
+    "another model's": (
+        LOG.format("425,424"),
+        "a KV cache of 425424 tokens is not that of model on ml.g5.2xlarge, which has one of 0-53k tokens",
+    ),
+    "not vLLM's": ("Starting", "it has no line `GPU KV cache size: … tokens` for one instance type"),
+}
+
+
+@pytest.mark.parametrize(("log", "message"), NO_CACHE.values(), ids=NO_CACHE)
+def test_a_log_without_the_cache_of_the_model_is_refused(capsys, log, message):
+    Path("chat.yaml").write_text(SPEC.replace("ml.g6e.xlarge", "ml.g5.2xlarge"))
+    Path("start.log").write_text(log)
+    assert main(["fit", "chat.yaml", "--log", "start.log"]) == 1
+    assert f"start.log: {message}" in capsys.readouterr().err
+
+
 WRONG_ELSEWHERE = SPEC.replace("count: 1}", "count: 1, autoscaling: {min_capacity: 3, max_capacity: 1}}")
 
 
@@ -456,6 +488,7 @@ def test_what_cannot_be_written_is_said(capsys, replaced, words, message):
         (["--model-config", "model", "--vllm", "newest"], 2, "is not a version of vLLM"),
         (["--model-config", "model", "--vllm", "0.30.x"], 2, "is not a version of vLLM"),
         (["--model-config", "model", "--write"], 2, "--write edits a SPEC: name one"),
+        (["--model-config", "model", "--log", "x"], 2, "--log is of a start of a SPEC: name one"),
         (["chat.yaml", "--write", "--format", "json"], 2, "--write shows a diff, which is not json"),
     ],
 )

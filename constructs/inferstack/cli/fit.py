@@ -23,7 +23,7 @@ from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, exact_text
 from inferstack.engines.architectures import newest_version
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.fit import UNDIVIDED, Fit, Wanted, fits, ranked
+from inferstack.engines.fit import UNDIVIDED, Fit, Wanted, fits, ranked, with_logged_cache
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
@@ -79,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vllm", type=_version, metavar="VERSION", help=version)
     cache = "the type of the KV cache, such as fp8"
     parser.add_argument("--kv-cache-dtype", metavar="TYPE", help=cache)
+    logged = "a log of vLLM's start on the spec's instance type: the size of the KV cache in it counts"
+    parser.add_argument("--log", type=Path, metavar="FILE", help=logged)
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
@@ -108,6 +110,8 @@ def run(options: argparse.Namespace) -> int:
 
     The exit status is 1 if none holds it.
     """
+    if options.log is not None and options.spec is None:
+        options.wrong_usage("--log is of a start of a SPEC: name one")
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     if options.write and options.spec is None:
@@ -174,7 +178,32 @@ def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Se
         is_alone = not runs_of(placed.spec, placed.path)
         at_once = sequences(placed)
         wanted = replace(wanted, takes_all_gpus=is_alone, sequences=at_once, longest=asked.longest)
-    return ranked(fits(model, asked.serving, wanted), prices.of)
+    found = fits(model, asked.serving, wanted)
+    if options.log is not None:
+        found = _as_logged(options.log, asked, list(found), wanted)
+    return ranked(found, prices.of)
+
+
+_LOGGED = re.compile(r"GPU KV cache size: ([0-9][0-9,]*) tokens")
+
+
+def _as_logged(log: Path, asked: _AskedModel, found: Sequence[Fit], wanted: Wanted) -> Iterator[Fit]:
+    """The same, with the KV cache that the log shows on the type that the spec has the model on."""
+    try:
+        sizes = _LOGGED.findall(log.read_text("utf-8", errors="replace"))
+    except OSError as error:
+        raise Refusal(f"{log}: the file cannot be read: {error.strerror}") from None
+    context, own = wanted.context or asked.model.context, [it for it in found if asked.runs_on(it)]
+    if not sizes or len(own) != 1 or context is None:
+        fix = "give the log of a start of vLLM, and a spec that runs it on one instance type"
+        raise Refusal(f"{log}: it has no line `GPU KV cache size: … tokens` for one instance type; {fix}")
+    tokens = int(sizes[-1].replace(",", ""))
+    measured = with_logged_cache(own[0], tokens, wanted, context)
+    if measured is None:
+        band = "of unknown size" if own[0].tokens is None else f"of {_counted(own[0].tokens)} tokens"
+        not_its = f"a KV cache of {tokens} tokens is not that of {asked.name} on {own[0].host.name}"
+        raise Refusal(f"{log}: {not_its}, which has one {band}; give the log of this model on this type")
+    yield from (measured if it is own[0] else it for it in found)
 
 
 def _shown(options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit]) -> Sequence[Fit]:
@@ -331,7 +360,8 @@ def _band(band: Band) -> str:
 
 
 def _counted(band: Band | None) -> str:
-    return "unknown" if band is None else f"{_short(band.least)}-{_short(band.most)}"
+    least, most = ("unknown",) * 2 if band is None else (_short(band.least), _short(band.most))
+    return least if least == most else f"{least}-{most}"
 
 
 def _short(number: float) -> str:

@@ -116,6 +116,17 @@ def ranked(found: Iterable[Fit], per_hour: Callable[[str], Decimal | None]) -> l
     return sorted(found, key=key)
 
 
+def with_logged_cache(fit: Fit, tokens: int, wanted: Wanted, context: int) -> Fit | None:
+    """The fit with the tokens of the KV cache that a log shows; None if they cannot be those of this fit."""
+    if fit.tokens is None or not fit.tokens.least <= tokens <= fit.tokens.most:
+        return None
+    held, requests = Band(tokens, tokens), Band(tokens / context, tokens / context)
+    gib = fit.cache.most * tokens / fit.tokens.most
+    cache = Band(gib, gib)
+    verdict = _verdict(cache, held, requests, wanted)
+    return replace(fit, cache=cache, tokens=held, requests=requests, verdict=verdict)
+
+
 def _degrees(model: LanguageModel, host: InstanceType) -> Iterator[int]:
     """By how many GPUs the model can be divided on the type, so that none is left over."""
     heads = kv_heads(model)
