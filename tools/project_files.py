@@ -96,7 +96,9 @@ _PROD_OF_COMPONENTS = """
 _PROD_OF_SCALED_COMPONENTS = """
     variant: {{initial_instance_count: {more}, managed_instance_scaling: {{min_instance_count: {more}}}}}
     inference_components:
-      "{component}-${{stage}}": {{autoscaling: {{min_capacity: {more}}}}}"""
+      "{component}-${{stage}}":
+        runtime_config: {{copy_count: {more}}}
+        autoscaling: {{min_capacity: {more}}}"""
 
 
 def specs() -> Iterator[tuple[Path, str]]:

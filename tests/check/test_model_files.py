@@ -20,7 +20,11 @@ AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 SGLANG = f"{AWS}/sglang:0.5.12-gpu-py312"
 TGI = f"{AWS}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311"
 TEI = f"{AWS}/tei:2.0.1-tei1.8.2-gpu-py310-cu122-ubuntu22.04"
-OF_70B = 141_107_412_992
+OF_7B, OF_70B = 15_231_233_024, 141_107_412_992
+AT_ONCE = "SageMakerVariantConcurrentRequestsPerModelHighResolution"
+ON_G5: dict[str, Any] = {"on": "ml.g5.xlarge", "environment": {"SM_VLLM_MAX_MODEL_LEN": "8192"}}
+LMI_ON_G6E: dict[str, Any] = {"image": LMI, "environment": {"OPTION_TENSOR_PARALLEL_DEGREE": "1"}}
+UNTIED: dict[str, Any] = {"config": {"tie_word_embeddings": False}}
 ENOUGH = {HEALTH_CHECK: 3600}
 LMI_OF_70B = {"image": LMI, "size": OF_70B, "on": "ml.p5.48xlarge"}
 
@@ -64,9 +68,16 @@ def found_in(
     image: object = VLLM,
     variant: dict[str, int] = ENOUGH,
     files: str | None = None,
+    target: int | None = None,
+    planned: int | None = None,
 ) -> list[Problem]:
     write_model(MODEL, config or {}, size)
     spec = spec_of(environment or {}, on, image)
+    if target is not None:
+        policy = {"metric": AT_ONCE, "target_value": target}
+        spec["autoscaling"] = {"min_capacity": 1, "max_capacity": 2, "policies": [policy]}
+    if planned is not None:
+        spec["objective"] = {"tokens_per_request": planned}
     spec["variant"] |= variant
     if files is not None:
         spec["model"]["model_data_url"] = files
@@ -190,9 +201,20 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "the engine takes 11.2 GiB of a GPU of ml.g5.xlarge, but needs 13.5 or more beside the KV cache",
         {"on": "ml.g5.xlarge", "image": SGLANG, "environment": {"SM_SGLANG_MEM_FRACTION_STATIC": "0.8"}},
     ),
+    "IS360 weights that fit, but not into vLLM's share": (
+        {**UNTIED, "size": OF_7B, "on": "ml.g4dn.xlarge"},
+        "the weights take at least 14.0 GiB on each of 1 GPU, but one of ml.g4dn.xlarge has 14.6, of which "
+        "vLLM takes 13.4; choose an instance type with more memory",
+        {**UNTIED, "size": OF_7B, "on": "ml.g5.xlarge"},
+    ),
+    "IS360 weights, and a small share": (
+        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
+        "has 44.5, of which vLLM takes 13.4; raise `SM_VLLM_GPU_MEMORY_UTILIZATION`, or choose",
+        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.6"}},
+    ),
     "IS361 nothing is left": (
-        {"on": "ml.g4dn.xlarge"},
-        "the engine takes 13.4 GiB of a GPU of ml.g4dn.xlarge, but needs 14.0 or more beside the KV cache",
+        {"size": OF_7B, "on": "ml.g4dn.xlarge", "environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.9"}},
+        "the engine takes 13.1 GiB of a GPU of ml.g4dn.xlarge, but needs 13.3 or more beside the KV cache",
         {"on": "ml.g4dn.12xlarge", "environment": tp(2)},
     ),
     "IS361 one request is too long": (
@@ -208,16 +230,27 @@ PAIRS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {
             "environment": {
                 "SM_VLLM_ENABLE_EXPERT_PARALLEL": "true",
-                "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3",
+                "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.31",
             },
         },
-        "but needs 14.0 or more",
-        {"environment": {"SM_VLLM_ENABLE_EPLB": "true", "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
+        "the engine takes 13.8 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more beside the KV cache; raise",
+        {"environment": {"SM_VLLM_ENABLE_EPLB": "true", "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.31"}},
     ),
-    "IS361 a share of the GPU": (
-        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.3"}},
-        "the engine takes 13.4 GiB of a GPU of ml.g6e.xlarge, but needs 14.0 or more",
-        {"environment": {"SM_VLLM_GPU_MEMORY_UTILIZATION": "0.6"}},
+    "IS394 a target above what the cache holds": (
+        {**ON_G5, "target": 7},
+        "the target is 7 requests at once, but the KV cache on ml.g5.xlarge has room for 0 to 6 of 8192 tokens; "
+        "write 4 or less, or if most requests are shorter, write their `tokens_per_request` into the `objective`",
+        {**ON_G5, "target": 6},
+    ),
+    "IS394 requests of a length that is planned with": (
+        {**ON_G5, "target": 60, "planned": 1024},
+        "has room for 0 to 52 of 1024 tokens",
+        {**ON_G5, "target": 50, "planned": 1024},
+    ),
+    "IS394 caches of LMI, of which each GPU has one": (
+        {**LMI_ON_G6E, "target": 28},
+        "the KV cache on ml.g6e.xlarge has room for 19 to 27 of 8192 tokens",
+        {**LMI_ON_G6E, "target": 28, "on": "ml.g6e.12xlarge"},
     ),
     "IS365 no time is written": (
         {"size": OF_70B, "on": "ml.g6e.12xlarge", "environment": tp(4), "variant": {}},
@@ -301,6 +334,7 @@ def test_a_rule_finds_its_mistake_and_not_its_neighbor(request, wrong, message, 
     [
         {"environment": {"SM_VLLM_CPU_OFFLOAD_GB": "200"}, "size": 141_107_412_992},
         {"environment": {"SM_VLLM_QUANTIZATION": "fp8"}, "size": 80_000_000_000},
+        {"environment": {"SM_VLLM_KV_CACHE_MEMORY_BYTES": "1000000"}, "size": OF_7B, "on": "ml.g4dn.xlarge"},
         {"environment": tp("two"), "size": 141_107_412_992},
         {"environment": {"SM_SGLANG_KT_METHOD": "AMXINT4"}, "size": OF_70B, "image": SGLANG},
         {"environment": {"SM_SGLANG_CPU_OFFLOAD_GB": "200"}, "size": OF_70B, "image": SGLANG},
@@ -365,7 +399,11 @@ def test_an_adapter_without_its_file_is_an_error():
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ("none", "the file cannot be read: No such file or directory"),
+        (
+            "none",
+            "there is no specs/none; name a folder next to the spec; `inferstack describe-model` writes one",
+        ),
+        ("modle", "there is no specs/modle; did you mean `model`?"),
         ("../../secret", "the file is outside of the project"),
         ("/etc", "the file is outside of the project"),
         ("model/broken.json", "this is not JSON: "),
@@ -376,7 +414,8 @@ def test_a_file_that_cannot_be_read_is_an_error(named, message):
     Path("specs/model/broken.json").write_text("{")
     (problem,) = problems_of(spec_of({}, "ml.g6e.xlarge", VLLM, named))
     assert problem.code == "IS355"
-    assert message in problem.message
+    assert message in f"{problem.message}; {problem.fix}"
+    assert problem.path == (() if "broken" in named else ("model", "model_config"))
 
 
 def test_a_model_can_be_tried():

@@ -8,8 +8,11 @@ import pytest
 from inferstack.catalog import metrics
 from inferstack.check.every_code import every_code
 from inferstack.cli import explain, main
+from inferstack.cli.engine_options import options_called
 from inferstack.cli.spec_keys import every_key
 from inferstack.diagnosis.signature import every_signature
+from inferstack.engines.engine import ENGINES
+from inferstack.engines.tables import every_name
 from inferstack.format.kinds import KINDS
 from inferstack.format.schema import kind_definitions, shipped_schema
 from inferstack.problems import Severity
@@ -252,3 +255,64 @@ def test_what_nobody_knows_is_one_line_with_a_hint(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"inferstack: nothing is known about {subject}; {hint.removeprefix('; ')}")
+
+
+# ---------------------------------------------------------------- options of engines
+
+# What is asked, and for each engine that has it the title with what the asked or the newest version accepts.
+OPTIONS = {
+    "SM_VLLM_BLOCK_SIZE 0.17": {"SM_VLLM_BLOCK_SIZE (vLLM)": "In 0.17: 1, 128, 16, 256, 32, 64, 8"},
+    "SM_VLLM_BLOCK_SIZE 0.30.0": {"SM_VLLM_BLOCK_SIZE (vLLM)": "In 0.30.0: a whole number, more than 0"},
+    "SM_VLLM_BLOCK_SIZE 0.12": {"SM_VLLM_BLOCK_SIZE (vLLM)": "In 0.12: not known"},
+    "sm_vllm_swap_space": {"SM_VLLM_SWAP_SPACE (vLLM)": "In 0.17: a number, at least 0"},
+    "SM_VLLM_SWAP_SPACE 0.30.0": {"SM_VLLM_SWAP_SPACE (vLLM)": "In 0.30.0: there is none"},
+    "max_model_len": {
+        "SM_VLLM_MAX_MODEL_LEN (vLLM)": "In 0.33: `auto`, or a whole number, also as `32k`, at least -1",
+        "SM_SGLANG_CONTEXT_LENGTH (SGLang)": "In 0.5.23: text",
+        "OPTION_MAX_MODEL_LEN (LMI)": "In 0.33: `auto`, or a whole number, also as `32k`, at least -1",
+        "MAX_TOTAL_TOKENS (TGI)": "In 3.3.7: a whole number, 0 or more",
+    },
+    # By the name that LMI takes.
+    "OPTION_MAX_NUM_SEQS": {"OPTION_MAX_ROLLING_BATCH_SIZE (LMI)": "LMI's own: a whole number"},
+    "option.dtype": {
+        "SM_VLLM_DTYPE (vLLM)": "In 0.33: auto, bfloat16, float, float16, float32, half",
+        "SM_SGLANG_DTYPE (SGLang)": "In 0.5.23: auto, bfloat16, float, float16, float32, half",
+        "OPTION_DTYPE (LMI)": "LMI's own: auto, bf16, bfloat16, float16, float32, fp16, fp32",
+        "DTYPE (TGI)": "In 3.3.7: bfloat16, float16",
+        "DTYPE (TEI)": "In 1.9.3: bfloat16, float16, float32",
+    },
+    # Of vLLM's HTTP server, which LMI does not start.
+    "uvicorn-log-level": {
+        "SM_VLLM_UVICORN_LOG_LEVEL (vLLM)": "In 0.33: critical, debug, error, info, trace, warning"
+    },
+    "enable-chunked-prefill": {
+        "SM_VLLM_ENABLE_CHUNKED_PREFILL (vLLM)": 'In 0.33: a flag, which "true" switches on; '
+        "the same with NO_ in its name switches it off; it may be on by default",
+        "OPTION_ENABLE_CHUNKED_PREFILL (LMI)": 'In 0.33: a flag, which "true" switches on; '
+        "the same with NO_ in its name switches it off; it may be on by default",
+    },
+}
+
+
+@pytest.mark.parametrize("asked", OPTIONS)
+def test_an_option_has_its_variable_in_each_image(asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *asked.split()]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    blocks = [it.partition("\n") for it in out.split("\n\n")]
+    assert [title for title, _, _ in blocks] == list(OPTIONS[asked])
+    for title, _, below in blocks:
+        assert OPTIONS[asked][title] in " ".join(below.split())
+
+
+def test_every_option_has_an_explanation() -> None:
+    for key, engine in ENGINES.items():
+        for option in every_name(engine.table) if engine.table else ():
+            known = options_called(engine.variable(option))
+            # LMI has no HTTP server of vLLM's, and for some of its options names of its own.
+            assert known or key == "lmi"
+
+
+def test_a_slip_in_a_variable_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "SM_VLLM_MAX_MODEL_LENN"]) == 1
+    assert "did you mean `SM_VLLM_MAX_MODEL_LEN`?" in capsys.readouterr().err

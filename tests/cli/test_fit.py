@@ -67,6 +67,11 @@ def test_a_type_is_divided_over_as_few_gpus_as_it_takes(capsys):
     assert (one["fits"], one["tensor_parallel"], one["copies"]) == ("yes", 1, 1)
 
 
+def test_without_a_spec_the_vllm_of_the_newest_image_serves_it(capsys):
+    main(["fit", "--model-config", "model", "--context", "8192", "--instance-type", "ml.g6e.xlarge"])
+    assert capsys.readouterr().out.startswith("LlamaForCausalLM, 15.0 GiB of weights, vLLM 0.30.0\n")
+
+
 @pytest.mark.parametrize(("size", "said"), [(16_060_522_496, "1 to 3"), (141_107_412_992, "5 to 24")])
 def test_it_says_how_long_a_copy_needs_to_wake_up(size: int, said: str, capsys):
     write_model({}, size)
@@ -108,6 +113,46 @@ def test_a_spec_says_how_its_model_is_served(capsys):
     assert of_bytes["tokens"][0] == pytest.approx(2 * row["tokens"][0], rel=0.01)
 
 
+@pytest.mark.parametrize(("longest", "verdict"), [("8192", "yes"), ("200000", "perhaps"), ("400000", "yes")])
+def test_a_longest_request_that_may_have_no_room_makes_it_uncertain(capsys, longest, verdict):
+    # What can have no room is set to the planned length, with which it surely fits.
+    Path("chat.yaml").write_text(SPEC.replace("8192", longest))
+    (row,) = fitting(capsys, "chat.yaml", "--context", "1024", "--instance-type", "ml.g6e.xlarge")
+    assert row["fits"] == verdict
+
+
+LOG = "INFO 10-21 09:11:57 [kv_cache_utils.py:1087] GPU KV cache size: {} tokens\n"
+
+
+def test_the_cache_that_a_log_shows_counts(capsys):
+    Path("chat.yaml").write_text(SPEC.replace("ml.g6e.xlarge", "ml.g5.2xlarge"))
+    Path("start.log").write_text(f"Starting\n{LOG.format('25,424')}")
+    rows = {it["instance_type"]: it for it in fitting(capsys, "chat.yaml", "--log", "start.log")}
+    own, other = rows["ml.g5.2xlarge"], rows["ml.g6.xlarge"]
+    assert (own["fits"], own["tokens"], own["requests"]) == ("yes", [25424, 25424], [3.1, 3.1])
+    assert own["concurrency_target"] == 2
+    assert (other["fits"], other["tokens"][0]) == ("perhaps", 0)
+    # A token takes 128 KiB.
+    assert own["kv_cache_gib"] == pytest.approx([25424 / 8192] * 2, abs=0.01)
+
+
+NO_CACHE: dict[str, tuple[str, str]] = {
+    "another model's": (
+        LOG.format("425,424"),
+        "a KV cache of 425424 tokens is not that of model on ml.g5.2xlarge, which has one of 0-53k tokens",
+    ),
+    "not vLLM's": ("Starting", "it has no line `GPU KV cache size: … tokens` for one instance type"),
+}
+
+
+@pytest.mark.parametrize(("log", "message"), NO_CACHE.values(), ids=NO_CACHE)
+def test_a_log_without_the_cache_of_the_model_is_refused(capsys, log, message):
+    Path("chat.yaml").write_text(SPEC.replace("ml.g6e.xlarge", "ml.g5.2xlarge"))
+    Path("start.log").write_text(log)
+    assert main(["fit", "chat.yaml", "--log", "start.log"]) == 1
+    assert f"start.log: {message}" in capsys.readouterr().err
+
+
 WRONG_ELSEWHERE = SPEC.replace("count: 1}", "count: 1, autoscaling: {min_capacity: 3, max_capacity: 1}}")
 
 
@@ -123,7 +168,7 @@ def test_an_error_of_the_model_is_the_only_one_that_is_shown(capsys):
     Path("chat.yaml").write_text(WRONG_ELSEWHERE.replace("model_config: model", "model_config: none"))
     assert main(["fit", "chat.yaml", "--context", "8192"]) == 1
     said = capsys.readouterr().err
-    assert "the file cannot be read" in said
+    assert "there is no none" in said
     assert "max_capacity" not in said
 
 
@@ -149,6 +194,25 @@ def test_the_table_says_what_to_write(capsys):
     assert "in the spec, for ml." in shown
     assert "what would change it:" in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("own", "line"),
+    [
+        ("ml.g6e.xlarge", "ml.g6e.xlarge*  "),
+        ("ml.g5.4xlarge", "ml.g5.4xlarge*  "),
+        ("ml.g4dn.2xlarge", "too small: ml.g4dn.xlarge, ml.g4dn.2xlarge*"),
+    ],
+)
+def test_the_type_of_the_spec_is_always_shown(capsys, own, line):
+    Path("chat.yaml").write_text(SPEC.replace("ml.g6e.xlarge", own))
+    # Also where it is an error that it is too small.
+    assert main(["fit", "chat.yaml"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert sum(it.startswith(line) for it in shown) == 1
+    assert "* the spec's instance type" in shown
+    # Another of the same GPUs only where it comes first.
+    assert not any(it.startswith(("ml.g6e.2xlarge", "ml.g5.8xlarge")) for it in shown)
 
 
 SGLANG = ('framework: vllm, version: "0.30.0"', 'framework: sglang, version: "0.5.12"')
@@ -237,6 +301,10 @@ BY_DEFAULT = {
     f"{TARGET}.0.scale_in_cooldown": 300,
     f"{TARGET}.0.scale_out_cooldown": 300,
 }
+TIMES = {
+    "variant.model_data_download_timeout_in_seconds": 600,
+    "variant.container_startup_health_check_timeout_in_seconds": 600,
+}
 # A spec with one text replaced, further words, and what becomes of the spec, by path.
 WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]] = {
     "a component, with the target that it has by default": (
@@ -286,6 +354,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
             **BY_DEFAULT,
             f"{TARGET}.0.target_value": 22,
+            "inference_components.chat.objective.tokens_per_request": 512,
         },
     ),
     "a variant, whose container has all GPUs": (
@@ -294,8 +363,7 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
         (),
         {
             "model.environment.SM_VLLM_TENSOR_PARALLEL_SIZE": "4",
-            "variant.model_data_download_timeout_in_seconds": 600,
-            "variant.container_startup_health_check_timeout_in_seconds": 600,
+            **TIMES,
         },
     ),
     "SGLang, of whose cache nothing is known": (
@@ -307,14 +375,25 @@ WRITTEN: dict[str, tuple[str, tuple[str, str], tuple[str, ...], dict[str, Any]]]
             f"{COMPONENT}.startup_parameters.model_data_download_timeout_in_seconds": 600,
         },
     ),
+    "a length of the spec's, for which there may be room": (
+        SPEC,
+        ("ml.g6e.xlarge", "ml.g5.xlarge"),
+        ("--context", "1024"),
+        TIMES,
+    ),
+    "a length of the spec's, for which there is no room": (
+        SPEC.replace('"8192"', '"131072"'),
+        ("ml.g6e.xlarge", "ml.g5.xlarge"),
+        ("--context", "1024"),
+        {"model.environment.SM_VLLM_MAX_MODEL_LEN": "1024", **TIMES},
+    ),
     "a cache of another type": (
         SPEC,
         ("", ""),
         ("--kv-cache-dtype", "fp8"),
         {
             "model.environment.SM_VLLM_KV_CACHE_DTYPE": "fp8",
-            "variant.model_data_download_timeout_in_seconds": 600,
-            "variant.container_startup_health_check_timeout_in_seconds": 600,
+            **TIMES,
         },
     ),
 }
@@ -330,7 +409,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("spec", "replaced", "words", "expected"), WRITTEN.values(), ids=WRITTEN)
-def test_what_fits_is_written(capsys, request, spec, replaced, words, expected):
+def test_what_fits_is_written(capsys, spec, replaced, words, expected):
     before = spec.replace(*replaced)
     Path("chat.yaml").write_text(before)
     assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
@@ -341,7 +420,9 @@ def test_what_fits_is_written(capsys, request, spec, replaced, words, expected):
     assert after.count("# four GPUs") == before.count("# four GPUs")
     shown = capsys.readouterr().out
     assert "+++ chat.yaml (edited)" in shown
-    assert (", which perhaps holds it:" in shown) == ("SGLang" in request.node.callspec.id)
+    assert (", which perhaps holds it:" in shown) == ("ml.g5.xlarge" in after or "sglang" in after)
+    shortens = any(it.endswith("MAX_MODEL_LEN") for it in expected)
+    assert (" tokens are refused from then on: 131072 may have no room\n" in shown) == shortens
     assert main(["fit", "chat.yaml", *ASKED, *words, "--write"]) == 0
     assert "chat.yaml: unchanged" in capsys.readouterr().err
 
@@ -396,13 +477,18 @@ def test_what_cannot_be_written_is_said(capsys, replaced, words, message):
     ("words", "status", "message"),
     [
         (["chat.yaml"], 1, "no container names a `model_config`"),
-        (["--model-config", "none"], 1, "IS355: the file cannot be read"),
+        (
+            ["--model-config", "org/none"],
+            1,
+            "IS355: the file cannot be read: No such file or directory; name a model's config.json, or the folder",
+        ),
         (["--model-config", "model/config.json"], 1, "no index beside it says how large the weights are"),
         ([], 2, "name a SPEC, or add --model-config PATH"),
         (["--model-config", "model", "--instance-type", "ml.g5.xlrge"], 2, "did you mean `ml.g5.xlarge`?"),
         (["--model-config", "model", "--vllm", "newest"], 2, "is not a version of vLLM"),
         (["--model-config", "model", "--vllm", "0.30.x"], 2, "is not a version of vLLM"),
         (["--model-config", "model", "--write"], 2, "--write edits a SPEC: name one"),
+        (["--model-config", "model", "--log", "x"], 2, "--log is of a start of a SPEC: name one"),
         (["chat.yaml", "--write", "--format", "json"], 2, "--write shows a diff, which is not json"),
     ],
 )
@@ -537,7 +623,11 @@ def test_a_hostile_header_is_a_message(capsys, content, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("none", "none is not a folder or an archive"),
+        ("none", "none is not a folder or an archive; name that of a model's files, or its s3:// URL\n"),
+        (
+            "org/none",
+            "; `hf download org/none --include '*.json' --local-dir DIR` gets what it needs from the hub",
+        ),
         ("model", "model exists; choose where to write with --output DIR"),
         ("empty", "it has no config.json"),
         ("s3://", "is not the URL of a folder in S3"),

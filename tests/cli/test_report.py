@@ -184,6 +184,11 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
             1,
             "3 errors in 1 of 1 spec and in 2 other paths",
         ),
+        (
+            [replace(ERROR, at=FilePlace("m/config.json"), code="IS355"), replace(ERROR, code="IS355")],
+            1,
+            "2 errors in 1 of 1 spec and in 1 other path",
+        ),
         ([replace(ERROR, at=FilePlace("a.lock.json"), code="IS056")], 1, "1 error in 1 of 1 spec"),
         ([ERROR, TEMPLATE, NO_SPECS], 3, "3 errors in 1 of 3 specs and in 2 other paths"),
     ],

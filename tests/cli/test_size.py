@@ -151,6 +151,10 @@ def test_nothing_that_meets_the_objective_is_a_failure(capsys: pytest.CaptureFix
             lambda: Path("bert.yaml").write_text(SPEC),
             "the spec does not say what it is for; write `objective:",
         ),
+        (
+            lambda: Path("bert.yaml").write_text(f"{SPEC}objective: {{tokens_per_request: 1024}}\n"),
+            "the spec does not say how many requests there are; write `objective:",
+        ),
         (lambda: Path("unpriced.csv").write_text("a,b\n"), "columns are missing: `configuration`"),
         (lambda: Path("unpriced.csv").unlink(), "the file cannot be read: No such file"),
         (lambda: Path("inferstack-prices.json").write_text("{}"), "this is not a price file"),

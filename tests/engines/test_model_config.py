@@ -8,12 +8,15 @@ import pytest
 from support.llama import LLAMA
 
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
+from inferstack.engines.memory import weights
 from inferstack.engines.model_config import model_of, read_adapter, read_model
 from inferstack.problems import SpecError
 
 PUBLIC: list[dict[str, Any]] = json.loads(Path(__file__).with_name("public_configs.json").read_text())
 """The keys of public `config.json` files that matter here, with the bytes for a token in 0.33; null: unknown."""
 NEWEST = Served(version="0.33.0")
+OF_7B = {"metadata": {"total_size": 15231233024}}
+"""The index of Qwen2.5 7B."""
 
 
 @pytest.mark.parametrize("it", PUBLIC, ids=lambda it: it["name"])
@@ -174,6 +177,31 @@ def test_older_files_say_how_a_model_is_quantized(tmp_path, name, method):
 def test_what_is_not_there_is_an_error(tmp_path, path):
     with pytest.raises(SpecError, match="IS355: the file cannot be read"):
         read_model(tmp_path / path)
+
+
+# Which keys leave open that some of the stored weights are not loaded.
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "embeddings may be stored twice": {"tie_word_embeddings": None},
+    "embeddings are used twice": {"tie_word_embeddings": True},
+    "layers for speculative decoding": {"num_nextn_predict_layers": 1},
+    "a part for images": {"text_config": LLAMA},
+    "layers of several kinds": {"layer_types": ["full_attention", "linear_attention"]},
+    "quantized": {"quantization_config": {"quant_method": "fp8"}},
+}
+
+
+@pytest.mark.parametrize("keys", [{}, {"num_nextn_predict_layers": 0}, *LEFT_OUT.values()])
+def test_what_an_engine_may_leave_out_is_seen(keys):
+    model = model_of({**LLAMA, "tie_word_embeddings": False, **keys}, OF_7B, {})
+    assert model.loads_all == (keys not in LEFT_OUT.values())
+
+
+def test_all_weights_of_a_plain_model_take_what_logs_show():
+    # "Model loading took 14.2488 GiB", of Qwen2.5 7B.
+    plain = model_of({**LLAMA, "tie_word_embeddings": False}, OF_7B, {})
+    band = weights(plain, Served(version="0.10"))
+    assert band is not None
+    assert 14.0 < band.least < band.most < 14.2488
 
 
 def test_an_adapter_is_read(tmp_path):

@@ -410,6 +410,10 @@ def test_what_one_line_changes_for_several_parts_is_told_once() -> None:
             {"metric": "CPUUtilization", "target_value": 2880, "disable_scale_in": True},
             "60 % CPUUtilization (only adds)",
         ),
+        (
+            {"metric": "InvocationsPerInstance", "target_value": 60},
+            "a Sum of InvocationsPerInstance of 60",
+        ),
     ],
 )
 def test_what_scaling_aims_at_is_said_in_words(policy: dict[str, Any], said: str) -> None:

@@ -14,7 +14,10 @@ from inferstack.facts.walk import PlacedContainer, bases_of_adapters, containers
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError
 from inferstack.problems.file_codes import UNREADABLE_MODEL
+from inferstack.problems.words import did_you_mean
 from inferstack.source.document import Document
+
+_WRITES = "`inferstack describe-model` writes one"
 
 
 def model_problems(
@@ -64,6 +67,11 @@ def _described(
         return
     at = (*placed.path, "model_config")
     path = file_beside(named, document, at, UNREADABLE_MODEL)
+    if not _is_there(path):
+        siblings = path.parent.glob(f"*/{ADAPTER if placed.is_of_adapter else CONFIG}")
+        others = [(Path(named).parent / it.parent.name).as_posix() for it in siblings]
+        fix = did_you_mean(named, others, f"name a folder next to the spec; {_WRITES}")
+        raise SpecError([document.problem(at, UNREADABLE_MODEL, f"there is no {path.as_posix()}", fix)])
     if not placed.is_of_adapter:
         yield from _model_in(placed, path)
         return
@@ -84,7 +92,11 @@ def _model_in(placed: PlacedContainer, path: Path) -> Iterator[Described]:
 
 
 def _has(folder: Path, name: str) -> bool:
+    return _is_there(folder / name)
+
+
+def _is_there(path: Path) -> bool:
     try:
-        return (folder / name).exists()
+        return path.exists()
     except (OSError, ValueError):
         return False

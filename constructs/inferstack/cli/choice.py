@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from inferstack.check.load import LoadedSpec, load_spec, load_unruled
+from inferstack.check.rules.language_models.model_files import OF_MODELS
 from inferstack.cli.terminal import Refusal, tell
 from inferstack.facts.triton import PlacedTriton, triton_blocks
 from inferstack.facts.walk import (
@@ -127,7 +128,9 @@ def load_to_look_at(path: Path, *, stage: str | None, region: str | None = None)
     except SpecError as error:
         loaded = load_unruled(path, stage=stage, region=region)
         errors = [it for it in error.problems if it.severity is Severity.ERROR]
-        of_models = [it for it in errors if it.file != loaded.document.file or _OF_MODELS & {*it.path}]
+        # That a model is too large is no mistake of its files, and what `fit` is asked about.
+        others = [it for it in errors if it.code not in OF_MODELS]
+        of_models = [it for it in others if it.file != loaded.document.file or _FILES & {*it.path}]
         if of_models:
             raise SpecError(of_models) from None
         found = counted(len(errors), "error")
@@ -135,7 +138,7 @@ def load_to_look_at(path: Path, *, stage: str | None, region: str | None = None)
         return loaded
 
 
-_OF_MODELS = frozenset({"triton", "model_config"})
+_FILES = frozenset({"triton", "model_config"})
 
 
 def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:

@@ -2,6 +2,7 @@
 
 import argparse
 import lzma
+import re
 import tarfile
 import zlib
 from pathlib import Path
@@ -58,8 +59,12 @@ def _here(source: str) -> dict[str, str]:
         with tarfile.open(path) as archive:
             return described(LocalArchive(archive))
     except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError):
-        message = f"{source} is not a folder or an archive; name that of a model's files, or its s3:// URL"
-        raise Refusal(message) from None
+        fix = "name that of a model's files, or its s3:// URL"
+        if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", source) and not path.exists():
+            fix += (
+                f"; `hf download {source} --include '*.json' --local-dir DIR` gets what it needs from the hub"
+            )
+        raise Refusal(f"{source} is not a folder or an archive; {fix}") from None
 
 
 def _in_s3(source: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``inferstack explain``: what a code, a key, a kind or a metric means, and what there is about a word."""
+"""``inferstack explain``: what a code, key, kind, metric or option means, and what there is about a word."""
 
 import argparse
 import re
@@ -13,6 +13,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import DIMENSION_NAMES, PREDEFINED_SCALING_METRICS, Metric
 from inferstack.check.every_code import WRONG, every_code, examples
 from inferstack.check.ignore import may_be_ignored
+from inferstack.cli.engine_options import options_called, variables_like
 from inferstack.cli.spec_keys import SpecKey, every_key, keys_called, keys_of
 from inferstack.cli.terminal import Refusal, painted
 from inferstack.diagnosis.signature import Signature, every_signature, filled
@@ -32,15 +33,15 @@ _ALL = "`inferstack explain` lists all codes"
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``inferstack explain``."""
     what = (
-        "code (IS012, gpu-memory), key (autoscaling.target_value), kind, metric or words; without it, list "
-        "all codes"
+        "code (IS012, gpu-memory), key (autoscaling.target_value), kind, metric, option or variable of an "
+        "engine (max_model_len, with a version or without), or words; without it, list all codes"
     )
     command.add_argument("subject", metavar="SUBJECT", nargs="*", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain a code of `validate` or `diagnose`, a key, a kind or a metric; or list what there is about
-    words. Without any, list all codes.
+    """Explain a code of `validate` or `diagnose`, a key, a kind, a metric or an option of an engine; or list
+    what there is about words. Without any, list all codes.
     """
     if not options.subject:
         _list_all()
@@ -53,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
             *(key.name for key in every_key()),
             *_metric_names(),
             *every_signature(),
+            *variables_like(subject),
         ]
         meant = did_you_mean(subject, names) if len(subject) >= _SHORTEST else ""
         raise Refusal(f"nothing is known about {subject}; {meant or _ALL}")
@@ -292,6 +294,15 @@ def _cause(it: Signature) -> str:
     return f"{cause[:1].upper()}{cause[1:]}."
 
 
+# ---------------------------------------------------------------- options of engines
+
+
+def _of_option(subject: str) -> list[str]:
+    """The lines about an option of an engine, by its name or its variable's."""
+    found = options_called(subject)
+    return [line for it in found for line in ("", _title(it.title), *map(_wrapped, it.lines))][1:]
+
+
 # ---------------------------------------------------------------- words
 
 _SHORTEST = 3
@@ -360,5 +371,6 @@ _FINDERS: tuple[Callable[[str], list[str]], ...] = (
     _of_kind,
     _of_key,
     _of_signature,
+    _of_option,
     _of_word,
 )

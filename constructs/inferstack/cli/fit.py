@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.catalog import instances
+from inferstack.catalog import images, instances
 from inferstack.check.load import load_unruled
 from inferstack.check.model_files import described_models
+from inferstack.check.rules.language_models.memory import planned_tokens
 from inferstack.check.rules.language_models.model_files import Described
 from inferstack.cli.arguments import add_region, whole_number
 from inferstack.cli.choice import load_to_look_at
@@ -22,16 +23,17 @@ from inferstack.cli.terminal import Refusal, table, tell
 from inferstack.endpoint.cost import Prices, exact_text
 from inferstack.engines.architectures import newest_version
 from inferstack.engines.engine import ENGINES
-from inferstack.engines.fit import UNDIVIDED, Fit, Wanted, fits, ranked
+from inferstack.engines.fit import UNDIVIDED, Fit, Wanted, fits, ranked, with_logged_cache
 from inferstack.engines.kv_cache import Served, Unknown, token_bytes
 from inferstack.engines.memory import GIB, Band, overhead
 from inferstack.engines.model_config import LanguageModel, read_model
 from inferstack.engines.settings import sequences
 from inferstack.engines.start import DOWNLOAD, HEALTH_CHECK, minutes_to_read, start_timeout
+from inferstack.engines.tables import numbers
 from inferstack.facts.walk import PlacedContainer, region_of, runs_of
 from inferstack.problems import SpecPath, dotted, printable
 from inferstack.problems.words import choose
-from inferstack.sizing.fit_into_spec import changes_for_fit, only_type
+from inferstack.sizing.fit_into_spec import changes_for_fit, only_type, planned
 from inferstack.sizing.into_spec import NotWritableError
 from inferstack.sizing.prices import HOW_TO_GET_PRICES, PRICE_FILE, prices_for
 
@@ -44,7 +46,8 @@ _VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4})+(rc[0-9]+)?")
 class _AskedModel(msgspec.Struct, frozen=True):
     """A model, and how it is served; ``placed`` is the container of the spec that serves it, if one does.
 
-    ``is_known`` says whether that is how the container serves it, or how vLLM does with its defaults.
+    ``is_known`` says whether that is how the container serves it, or how vLLM does with its defaults;
+    ``longest`` is the longest sequence that the spec has it serve, if it says that.
     """
 
     name: str
@@ -52,6 +55,13 @@ class _AskedModel(msgspec.Struct, frozen=True):
     serving: Served
     placed: PlacedContainer | None = None
     is_known: bool = True
+    longest: int | None = None
+    context: int | None = None
+    """The tokens of a request that are planned with."""
+
+    def runs_on(self, fit: Fit) -> bool:
+        """Whether the spec has it on this instance type."""
+        return self.placed is not None and fit.host.name in self.placed.instance_types
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,14 +71,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-config", type=Path, metavar="PATH", help=described)
     types = "only this instance type; may be repeated"
     parser.add_argument("--instance-type", type=_gpu_type, metavar="TYPE", action="append", help=types)
-    tokens = "tokens of a request with its answer (default: the longest that is served)"
+    tokens = "tokens of a request with its answer (default: the objective's, or the longest that is served)"
     parser.add_argument("--context", type=whole_number, metavar="N", help=tokens)
     at_once = "requests at once that a copy has to hold (1)"
     parser.add_argument("--concurrency", type=whole_number, default=1, metavar="N", help=at_once)
-    version = "the version of vLLM, if the spec does not say it (default: the newest that is known)"
+    version = "the version of vLLM, if the spec does not say it (default: that of AWS's newest image)"
     parser.add_argument("--vllm", type=_version, metavar="VERSION", help=version)
     cache = "the type of the KV cache, such as fp8"
     parser.add_argument("--kv-cache-dtype", metavar="TYPE", help=cache)
+    logged = "a log of vLLM's start on the spec's instance type: the size of the KV cache in it counts"
+    parser.add_argument("--log", type=Path, metavar="FILE", help=logged)
     parser.add_argument("--stage", metavar="STAGE", help="the stage of the spec")
     add_region(parser)
     parser.add_argument("--prices", type=Path, metavar="FILE", help=f"a price file ({PRICE_FILE})")
@@ -98,6 +110,8 @@ def run(options: argparse.Namespace) -> int:
 
     The exit status is 1 if none holds it.
     """
+    if options.log is not None and options.spec is None:
+        options.wrong_usage("--log is of a start of a SPEC: name one")
     if options.write and options.format == "json":
         options.wrong_usage("--write shows a diff, which is not json")
     if options.write and options.spec is None:
@@ -114,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
     prices = prices_for(region, options.prices)
     found = [(it, _fits(options, it, prices)) for it in served]
     if options.format == "json":
-        rows = [_fields(it.name, one, prices) for it, of in found for one in _shown(options, of)]
+        rows = [_fields(it, one, prices) for it, of in found for one in _shown(options, it, of)]
         print(json_text(rows))
     else:
         for it, of in found:
@@ -129,13 +143,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
     """Every model with its name and the way in which it is served."""
-    version = newest_version() if options.vllm is None else options.vllm
+    # The newest with an image of AWS's rather than of all releases.
+    version = max(images.versions("vllm"), key=numbers) if options.vllm is None else options.vllm
     asked = {} if options.kv_cache_dtype is None else {"cache_dtype": options.kv_cache_dtype}
     if options.spec is None:
         if options.model_config is None:
             options.wrong_usage("name a SPEC, or add --model-config PATH")
         model = read_model(options.model_config)
-        yield _AskedModel(model.name, model, Served(version=version, **asked))
+        plain = Served(version=version, **asked)
+        yield _AskedModel(model.name, model, plain, context=options.context)
         return
     loaded = load_to_look_at(options.spec, stage=options.stage, region=options.region)
     for placed, it in described_models(loaded.spec, loaded.document, options.model_config):
@@ -148,7 +164,8 @@ def _served(options: argparse.Namespace) -> Iterator[_AskedModel]:
             judged = f"judged as {_engine(plain)} with its defaults serves it"
             tell(printable(f"{dotted(placed.path)}: {because}{judged}"))
         how = replace(serving or plain, tensor_parallel=1, pipeline_parallel=1, **asked)
-        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None)
+        longest, planned = described.number("max_model_len"), options.context or planned_tokens(placed)
+        yield _AskedModel(dotted(placed.path), model, how, placed, serving is not None, longest, planned)
 
 
 def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Sequence[Fit]:
@@ -156,18 +173,45 @@ def _fits(options: argparse.Namespace, asked: _AskedModel, prices: Prices) -> Se
     if model.weight_bytes is None:
         fix = "`inferstack describe-model` writes a folder that has it"
         raise Refusal(f"{model.file}: no index beside it says how large the weights are; {fix}")
-    wanted = Wanted(options.context, options.concurrency)
+    wanted = Wanted(asked.context, options.concurrency)
     if placed is not None:
         is_alone = not runs_of(placed.spec, placed.path)
-        wanted = replace(wanted, takes_all_gpus=is_alone, sequences=sequences(placed))
-    return ranked(fits(model, asked.serving, wanted), prices.of)
+        at_once = sequences(placed)
+        wanted = replace(wanted, takes_all_gpus=is_alone, sequences=at_once, longest=asked.longest)
+    found = fits(model, asked.serving, wanted)
+    if options.log is not None:
+        found = _as_logged(options.log, asked, list(found), wanted)
+    return ranked(found, prices.of)
 
 
-def _shown(options: argparse.Namespace, found: Sequence[Fit]) -> Sequence[Fit]:
+_LOGGED = re.compile(r"GPU KV cache size: ([0-9][0-9,]*) tokens")
+
+
+def _as_logged(log: Path, asked: _AskedModel, found: Sequence[Fit], wanted: Wanted) -> Iterator[Fit]:
+    """The same, with the KV cache that the log shows on the type that the spec has the model on."""
+    try:
+        sizes = _LOGGED.findall(log.read_text("utf-8", errors="replace"))
+    except OSError as error:
+        raise Refusal(f"{log}: the file cannot be read: {error.strerror}") from None
+    context, own = wanted.context or asked.model.context, [it for it in found if asked.runs_on(it)]
+    if not sizes or len(own) != 1 or context is None:
+        fix = "give the log of a start of vLLM, and a spec that runs it on one instance type"
+        raise Refusal(f"{log}: it has no line `GPU KV cache size: … tokens` for one instance type; {fix}")
+    tokens = int(sizes[-1].replace(",", ""))
+    measured = with_logged_cache(own[0], tokens, wanted, context)
+    if measured is None:
+        band = "of unknown size" if own[0].tokens is None else f"of {_counted(own[0].tokens)} tokens"
+        not_its = f"a KV cache of {tokens} tokens is not that of {asked.name} on {own[0].host.name}"
+        raise Refusal(f"{log}: {not_its}, which has one {band}; give the log of this model on this type")
+    yield from (measured if it is own[0] else it for it in found)
+
+
+def _shown(options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit]) -> Sequence[Fit]:
     if options.instance_type is not None:
         return [it for it in found if it.host.name in options.instance_type]
     # Types that differ in the host only hold the same.
-    return sorted({_gpus(it): it for it in reversed(found)}.values(), key=found.index)
+    first = {_gpus(it): it for it in reversed(found)}
+    return [it for it in found if first[_gpus(it)] is it or asked.runs_on(it)]
 
 
 def _gpus(fit: Fit) -> tuple[str | None, int, int]:
@@ -188,10 +232,15 @@ def _write(options: argparse.Namespace, found: Sequence[tuple[_AskedModel, Seque
             fit = _named(asked, of, name)
             of_engine = _options(options, asked, fit)
             changes |= changes_for_fit(asked.placed, fit, asked.model.weight_bytes or 0, of_engine)
+            if "max_model_len" not in of_engine and asked.context != asked.model.context:
+                changes |= planned(asked.placed, fit, asked.context)
         except NotWritableError as error:
             raise Refusal(f"{options.spec}: {asked.name}: {error}") from None
         doubt = ", which perhaps holds it" if fit.verdict == "perhaps" else ""
         print(printable(f"{asked.name}, on {fit.host.name}{doubt}:"))
+        if "max_model_len" in of_engine:
+            refused = f"longer requests than {asked.context} tokens are refused from then on"
+            print(f"{refused}: {asked.model.context} may have no room")
     edit_spec(options.spec, changes, stage=options.stage, region=options.region)
 
 
@@ -208,11 +257,12 @@ def _named(asked: _AskedModel, found: Sequence[Fit], name: str) -> Fit:
 def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[str, str]:
     """The engine's options on which the numbers rest, by vLLM's names."""
     found = {} if options.kv_cache_dtype is None else {"kv_cache_dtype": options.kv_cache_dtype}
-    longest = asked.model.context
-    # vLLM does not start where the longest request has no room.
-    is_shorter = options.context is not None and longest is not None and options.context < longest
-    if is_shorter and fit.tokens is not None and longest is not None and fit.tokens.least < longest:
-        found["max_model_len"] = str(options.context)
+    longest, tokens = asked.model.context, fit.tokens
+    if asked.context is None or longest is None or tokens is None or asked.context >= longest:
+        return found
+    # vLLM does not start where the longest request has no room. What the spec says stays if it may have some.
+    if (tokens.least if asked.longest is None else tokens.most) < longest:
+        found["max_model_len"] = str(asked.context)
     return found
 
 
@@ -222,19 +272,23 @@ def _options(options: argparse.Namespace, asked: _AskedModel, fit: Fit) -> dict[
 def _lines(
     options: argparse.Namespace, asked: _AskedModel, found: Sequence[Fit], prices: Prices
 ) -> Iterator[str]:
-    model, serving, shown = asked.model, asked.serving, _shown(options, found)
-    context = options.context or model.context
+    model, serving, shown = asked.model, asked.serving, _shown(options, asked, found)
+    context = asked.context or model.context
     size = (model.weight_bytes or 0) / GIB
-    yield f"{asked.name}: {model.name}, {size:.1f} GiB of weights, {_engine(serving)}"
-    requests = "" if context is None else f"requests of {context} tokens; "
+    name = model.name if asked.name == model.name else f"{asked.name}: {model.name}"
+    yield f"{name}, {size:.1f} GiB of weights, {_engine(serving)}"
+    served = f" (up to {model.context} are served)" if model.context not in (None, context) else ""
+    requests = "" if context is None else f"requests of {context} tokens{served}; "
     yield f"{requests}memory in GiB on each GPU"
     besides = overhead(serving)
     if besides is not None:
         yield f"besides weights and KV cache, vLLM takes {_band(besides)}"
-    yield from _table([it for it in shown if it.verdict != "no"], prices)
-    others = ", ".join(it.host.name for it in shown if it.verdict == "no")
+    yield from _table(asked, [it for it in shown if it.verdict != "no"], prices)
+    others = ", ".join(_marked(asked, it) for it in shown if it.verdict == "no")
     if others:
         yield from _wrapped(f"too small: {others}")
+    if any(asked.runs_on(it) for it in shown):
+        yield "* the spec's instance type"
     unknown = next((it.unknown for it in shown if it.unknown is not None), None)
     if unknown is not None:
         yield from _wrapped(f"tokens and requests are unknown: {unknown}")
@@ -260,32 +314,35 @@ def _best(asked: _AskedModel, found: Sequence[Fit]) -> Fit | None:
 
     Of those that perhaps hold it, the smallest is the one that most likely does not.
     """
-    of_spec = () if asked.placed is None else asked.placed.instance_types
     perhaps = [it for it in found if it.verdict == "perhaps"]
     wished = (
         *(it for it in found if it.verdict == "yes"),
-        *(it for it in perhaps if it.host.name in of_spec),
+        *(it for it in perhaps if asked.runs_on(it)),
         *(it for it in perhaps if it.cache.least > 0),
         *perhaps,
     )
     return next(iter(wished), None)
 
 
-def _table(holding: Sequence[Fit], prices: Prices) -> Iterator[str]:
+def _table(asked: _AskedModel, holding: Sequence[Fit], prices: Prices) -> Iterator[str]:
     """The rows under one header, those that surely hold the model apart from the others."""
     if not holding:
         return
-    header, *rows = table([_HEADER, *(_cells(it, prices) for it in holding)])
+    header, *rows = table([_HEADER, *(_cells(asked, it, prices) for it in holding)])
     yield header
     for verdict, said in _VERDICTS.items():
         of_verdict = [row for row, it in zip(rows, holding, strict=True) if it.verdict == verdict]
         yield from (said, *of_verdict) if of_verdict else ()
 
 
-def _cells(fit: Fit, prices: Prices) -> tuple[str, ...]:
+def _marked(asked: _AskedModel, fit: Fit) -> str:
+    return f"{fit.host.name}{'*' * asked.runs_on(fit)}"
+
+
+def _cells(asked: _AskedModel, fit: Fit, prices: Prices) -> tuple[str, ...]:
     price = prices.of(fit.host.name)
     return (
-        fit.host.name,
+        _marked(asked, fit),
         f"{fit.tensor_parallel}/{fit.host.gpus}",
         _band(fit.weights),
         _band(fit.cache),
@@ -303,7 +360,8 @@ def _band(band: Band) -> str:
 
 
 def _counted(band: Band | None) -> str:
-    return "unknown" if band is None else f"{_short(band.least)}-{_short(band.most)}"
+    least, most = ("unknown",) * 2 if band is None else (_short(band.least), _short(band.most))
+    return least if least == most else f"{least}-{most}"
 
 
 def _short(number: float) -> str:
@@ -358,14 +416,15 @@ def _changes(model: LanguageModel, serving: Served, context: int | None) -> Iter
 # ---------------------------------------------------------------- for programs
 
 
-def _fields(name: str, fit: Fit, prices: Prices) -> dict[str, Any]:
+def _fields(asked: _AskedModel, fit: Fit, prices: Prices) -> dict[str, Any]:
     def band(of: Band | None) -> list[float] | None:
         return None if of is None else [round(of.least, 2), round(of.most, 2)]
 
     price = prices.of(fit.host.name)
     return {
-        "container": name,
+        "container": asked.name,
         "instance_type": fit.host.name,
+        "is_of_spec": asked.runs_on(fit),
         "fits": fit.verdict,
         "tensor_parallel": fit.tensor_parallel,
         "copies": fit.copies,

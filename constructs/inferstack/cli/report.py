@@ -22,9 +22,16 @@ from inferstack.cli.escaping import code, json_text, workflow_data, workflow_pro
 from inferstack.cli.terminal import painted
 from inferstack.engines.properties import PROPERTIES
 from inferstack.problems import Problem, Severity
-from inferstack.problems.file_codes import COMPARISON_CODES, NO_SPEC, NO_SPECS, STAGE_NEEDED, UNCLEAR
+from inferstack.problems.file_codes import (
+    COMPARISON_CODES,
+    NO_SPEC,
+    NO_SPECS,
+    STAGE_NEEDED,
+    UNCLEAR,
+    UNREADABLE_MODEL,
+)
 from inferstack.problems.words import counted
-from inferstack.source.spec_file import LOCK_SUFFIX, is_project_file, relative_to_cwd
+from inferstack.source.spec_file import LOCK_SUFFIX, SUFFIXES, is_project_file, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
 # ---------------------------------------------------------------- what all formats have in common
@@ -73,8 +80,9 @@ def summary(problems: Sequence[Problem], files: int) -> str:
 def _is_beside(problem: Problem) -> bool:
     if problem.code in _BESIDE_SPECS or is_project_file(Path(problem.file)):
         return True
+    is_data = problem.code == UNREADABLE_MODEL and PurePath(problem.file).suffix not in SUFFIXES
     of_model = PurePath(problem.file).name in (CONFIG_FILE, PROPERTIES)
-    return of_model or (problem.file.endswith(LOCK_SUFFIX) and problem.code != NO_SPEC)
+    return is_data or of_model or (problem.file.endswith(LOCK_SUFFIX) and problem.code != NO_SPEC)
 
 
 def tally(problems: Sequence[Problem]) -> str:

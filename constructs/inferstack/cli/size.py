@@ -190,10 +190,11 @@ def _changes(loaded: LoadedSpec, sized: SizedVariant | None, chosen: Size) -> Sp
 
 def _objective(loaded: LoadedSpec) -> Objective:
     objective = loaded.spec.objective
-    if objective is None:
+    if objective is None or (objective.traffic is None and not any(objective.asked)):
         limit = "latency: {percentile: P95, value_in_milliseconds: 500}"
         example = f"objective: {{requests_per_minute: 30000, {limit}}}"
-        raise Refusal(f"{loaded.document.file}: the spec does not say what it is for; write `{example}`")
+        unsaid = "what it is for" if objective is None else "how many requests there are"
+        raise Refusal(f"{loaded.document.file}: the spec does not say {unsaid}; write `{example}`")
     return objective
 
 

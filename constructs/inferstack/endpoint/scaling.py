@@ -179,15 +179,11 @@ def _aim(stack: Stack, tracked: Properties, fleets: tuple[Fleet, ...]) -> str:
     named = {shown(it.get("Value")) for it in map(mapping, entries(own.get("Dimensions")))}
     types = next((it.instance_types for it in fleets if it.name in named), ())
     statistic = shown(own.get("Statistic", "Average"))
-    said = units.amount(value, metric, statistic, types)
-    return f"{said.partition(' of ')[0]} {_short(own, statistic)}"
-
-
-def _short(own: Properties, statistic: str) -> str:
+    said = units.amount(value, metric, statistic, types).partition(" of ")[0]
     if "MetricName" not in own:
-        return "of an expression"
-    usual = "" if statistic == "Average" else f"{statistic} of "
-    return f"{usual}{shown(own['MetricName'])}"
+        return f"{said} of an expression"
+    name = shown(own["MetricName"])
+    return f"{said} {name}" if statistic == "Average" else f"a {statistic} of {name} of {said}"
 
 
 def _step(stack: Stack, steps: Properties) -> str:

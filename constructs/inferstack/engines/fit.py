@@ -10,8 +10,8 @@ from inferstack.catalog import instances
 from inferstack.catalog.gpus import GpuMemory, gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
 from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, SHARE_OF_A_TARGET
-from inferstack.engines.kv_cache import BLOCK, Served, Unknown, kv_heads, token_bytes
-from inferstack.engines.memory import GIB, Band, overhead, room_for_cache, weights
+from inferstack.engines.kv_cache import Served, Unknown, kv_heads, token_bytes
+from inferstack.engines.memory import Band, overhead, room_for_cache, tokens_in, weights
 from inferstack.engines.model_config import LanguageModel
 
 _VERDICTS = ("yes", "perhaps", "no")
@@ -23,13 +23,15 @@ class Wanted(msgspec.Struct, frozen=True):
     """What has to fit: requests at once, of so many tokens each, prompt and answer together.
 
     ``takes_all_gpus``: a copy has an instance to itself, as the container of a model has that is no
-    component. ``sequences``: how many requests the engine works on at once, if that is known.
+    component. ``sequences``: how many requests the engine works on at once, if that is known. ``longest``:
+    the tokens of a sequence that the engine is set to take, and does not start without room for.
     """
 
     context: int | None
     requests: int
     takes_all_gpus: bool = False
     sequences: int | None = None
+    longest: int | None = None
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,6 +116,17 @@ def ranked(found: Iterable[Fit], per_hour: Callable[[str], Decimal | None]) -> l
     return sorted(found, key=key)
 
 
+def with_logged_cache(fit: Fit, tokens: int, wanted: Wanted, context: int) -> Fit | None:
+    """The fit with the tokens of the KV cache that a log shows; None if they cannot be those of this fit."""
+    if fit.tokens is None or not fit.tokens.least <= tokens <= fit.tokens.most:
+        return None
+    held, requests = Band(tokens, tokens), Band(tokens / context, tokens / context)
+    gib = fit.cache.most * tokens / fit.tokens.most
+    cache = Band(gib, gib)
+    verdict = _verdict(cache, held, requests, wanted)
+    return replace(fit, cache=cache, tokens=held, requests=requests, verdict=verdict)
+
+
 def _degrees(model: LanguageModel, host: InstanceType) -> Iterator[int]:
     """By how many GPUs the model can be divided on the type, so that none is left over."""
     heads = kv_heads(model)
@@ -136,7 +149,7 @@ def _fit(
     tokens = requests = None
     unknown = of_token.why if isinstance(of_token, Unknown) else None
     if isinstance(of_token, int) and of_token:
-        tokens = Band(_tokens(cache.least, of_token), _tokens(cache.most, of_token))
+        tokens = tokens_in(cache, of_token)
         if context is not None:
             requests = Band(tokens.least / context, tokens.most / context)
     return Fit(
@@ -147,22 +160,20 @@ def _fit(
         cache=cache,
         tokens=tokens,
         requests=requests,
-        verdict=_verdict(cache, requests, wanted),
+        verdict=_verdict(cache, tokens, requests, wanted),
         unknown=unknown,
         sequences=wanted.sequences,
     )
 
 
-def _verdict(cache: Band, requests: Band | None, wanted: Wanted) -> str:
+def _verdict(cache: Band, tokens: Band | None, requests: Band | None, wanted: Wanted) -> str:
     if cache.most <= 0 or (requests is not None and requests.most < wanted.requests):
         return "no"
+    # What cannot have room has to be set to less; what may have it stays.
+    if tokens is not None and tokens.least < (wanted.longest or 0) <= tokens.most:
+        return "perhaps"
     # Room for a cache of unknown form is no more than a sign.
     return "yes" if requests is not None and requests.least >= wanted.requests else "perhaps"
-
-
-def _tokens(gib: float, of_token: int) -> int:
-    """The tokens in whole blocks."""
-    return max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK
 
 
 def _computes(serving: Served, host: InstanceType) -> bool:

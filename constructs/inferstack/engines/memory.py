@@ -11,7 +11,7 @@ known, but weights and the share of the GPU are: they leave something, or nothin
 import msgspec
 
 from inferstack.catalog.gpus import GpuMemory
-from inferstack.engines.kv_cache import Served
+from inferstack.engines.kv_cache import BLOCK, Served
 from inferstack.engines.model_config import WIDTHS, LanguageModel
 from inferstack.engines.tables import numbers
 
@@ -28,8 +28,10 @@ class Band(msgspec.Struct, frozen=True):
         return Band(self.least + other.least, self.most + other.most)
 
 
-# Some files hold what is not loaded, such as layers for speculative decoding.
-_LOADED = 0.9
+# Some files hold what is not loaded, such as layers for speculative decoding, or embeddings twice. Of plain
+# models, that is no more than the masks of attention that older ones store: logs show the size of the index,
+# or a little more.
+_LOADED, _LOADED_OF_ALL = 0.9, 0.99
 # Of weights that the engine quantizes while it loads them, embeddings stay as they are.
 _QUANTIZED = {"fp8": 0.5}
 _MOST_QUANTIZED = 0.25
@@ -41,7 +43,7 @@ def weights(model: LanguageModel, serving: Served) -> Band | None:
     """GiB of weights on each GPU; None where no file says how many there are."""
     if model.weight_bytes is None:
         return None
-    least, most = _LOADED, 1.0
+    least, most = _LOADED_OF_ALL if model.loads_all else _LOADED, 1.0
     if not model.is_16_bit and model.quantization is None:
         # What is stored in 32 bits is served in 16, unless something else is asked for.
         least *= 0.5
@@ -90,3 +92,9 @@ def room_for_cache(model: LanguageModel, serving: Served, memory: GpuMemory) -> 
     have = requested(memory, serving)
     besides = overhead(serving) or Band(0, have.least)
     return Band(have.least - taken.most - besides.most, have.most - taken.least - besides.least)
+
+
+def tokens_in(cache: Band, of_token: int) -> Band:
+    """The tokens that GiB of a KV cache hold, in whole blocks."""
+    least, most = (max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK for gib in (cache.least, cache.most))
+    return Band(least, most)

@@ -32,6 +32,7 @@ WIDTHS = {
 """Bytes of a number, by the names of its type."""
 
 _DESCRIBE = "`inferstack describe-model` writes one"
+_NAMED = "config.json, or the folder that has it"
 _MOST = 2**53
 Config = Mapping[str, Any]
 
@@ -68,6 +69,8 @@ class LanguageModel(msgspec.Struct, frozen=True, kw_only=True):
     """Keys because of which its cache is not of one size per token and layer."""
     weight_bytes: int | None = None
     """The bytes of all weights in its files."""
+    loads_all: bool = False
+    """Whether an engine is known to load all of them."""
 
     @property
     def name(self) -> str:
@@ -95,7 +98,7 @@ def read_model(path: Path) -> LanguageModel:
         SpecError: when one of them cannot be read, or is not a JSON object.
     """
     if not _is(path, Path.is_dir):
-        return model_of(_object(path), {}, {}, file=path.as_posix())
+        return model_of(_object(path, _NAMED), {}, {}, file=path.as_posix())
     config = _object(path / CONFIG)
     index, tokenizer, *quantizations = (
         _object(path / name) if _is(path / name, Path.exists) else {}
@@ -127,20 +130,23 @@ def read_adapter(folder: Path) -> Adapter | None:
     return Adapter(file.as_posix(), _count(config.get("r")), _text(config.get("base_model_name_or_path")))
 
 
-def _object(file: Path) -> Config:
+def _object(file: Path, wanted: str | None = None) -> Config:
+    """The content of a file; ``wanted`` is what to name instead of one that cannot be used."""
+    named = f"a model's {wanted or file.name}"
+
     def stop(message: str, fix: str) -> SpecError:
         return SpecError([Problem(FilePlace(file.as_posix()), message, fix, UNREADABLE_MODEL)])
 
-    text = read_text(file, stop, wanted=f"a model's {file.name}", if_large=_DESCRIBE)
+    text = read_text(file, stop, wanted=named, if_large=_DESCRIBE)
     try:
         # Python's own reader, since many of these files have NaN and Infinity, which JSON has not.
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise stop(f"this is not JSON: {reason}", f"name a model's {file.name}; {_DESCRIBE}") from None
+        raise stop(f"this is not JSON: {reason}", f"name {named}; {_DESCRIBE}") from None
     if not isinstance(content, dict):
         found = type(content).__name__
-        raise stop(f"this is a JSON {found}, not an object", f"name a model's {file.name}; {_DESCRIBE}")
+        raise stop(f"this is a JSON {found}, not an object", f"name {named}; {_DESCRIBE}")
     return content
 
 
@@ -168,6 +174,7 @@ def model_of(config: Config, index: Config, tokenizer: Config, *, file: str = CO
         experts=_first(text, "num_experts", "moe_num_experts", "n_routed_experts", "num_local_experts"),
         other_forms=tuple(_other_forms(text)),
         weight_bytes=_count(_mapping(index.get("metadata")).get("total_size")),
+        loads_all=method is None and _loads_all(config, text),
     )
 
 
@@ -334,6 +341,15 @@ def _other_forms(text: Config) -> Iterator[str]:
         yield from (key for key in ("v_head_dim", "head_dim_v", "value_head_dim") if text.get(key))
     if text.get("is_encoder_decoder"):
         yield "is_encoder_decoder"
+
+
+def _loads_all(config: Config, text: Config) -> bool:
+    """Whether nothing is stored that engines may leave out: embeddings again as output, parts for images, or
+    layers for speculative decoding, which models with layers of several kinds have without a key for them.
+    """
+    is_plain = text is config and not any(_other_forms(text))
+    predicts = any(value for key, value in config.items() if "nextn" in key or "mtp" in key)
+    return is_plain and not predicts and config.get("tie_word_embeddings") is False
 
 
 def _begun(keys: Iterable[str]) -> Iterator[str]:

@@ -10,6 +10,7 @@ Percentile = Annotated[str, form(r"^P[0-9]{1,2}(\.[0-9]+)?$")]
 # Far beyond any endpoint: they keep the numbers that follow from them readable.
 Rate = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000_000})]
 Milliseconds = Annotated[float, Meta(extra_json_schema={"minimum": 1, "maximum": 3_600_000})]
+Tokens = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000_000})]
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1})]
 Money = Annotated[float, Meta(extra_json_schema={"minimum": 0.01, "maximum": 1_000_000_000})]
 
@@ -40,6 +41,8 @@ class ComponentObjective(Block):
     """The same at the quietest."""
     tokens_per_second: Rate | None = None
     """Tokens that a language model writes in a second at the busiest, for all requests."""
+    tokens_per_request: Tokens | None = None
+    """Tokens of a request with its answer, as most have: `inferstack fit` and a rule reckon with them."""
     latency: LatencyLimit | None = None
     """The latency limit that a configuration must meet."""
     time_to_first_token: LatencyLimit | None = None

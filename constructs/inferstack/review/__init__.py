@@ -5,6 +5,7 @@
     deploying.py             a spec about to be deployed over a template
     synthesized.py           a template about to be deployed, which an app of one's own made
     pair.py, twins.py        an endpoint before and after; what runs now, with what ran in its place
+    rooms.py                 what the KV caches of language models have room for
     comparing.py, widened.py, loosened.py, remaining.py, avoidable_costs.py
                              findings: from and to, rights, alarms, settings and tags, costs to avoid
     sums.py                  quotas and totals

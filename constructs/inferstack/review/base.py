@@ -22,6 +22,7 @@ from inferstack.problems.words import listed
 from inferstack.resolve.template import Template, resolve_template
 from inferstack.review.project_rules import WrittenRules
 from inferstack.review.revision import Commit, GitError, commit_of, files_of
+from inferstack.review.rooms import Rooms, rooms_of
 from inferstack.review.templates import (
     PATTERNS,
     PreviousTemplate,
@@ -56,6 +57,8 @@ class BaseStack(msgspec.Struct, frozen=True):
     """The account that it was made for; None if that is not known."""
     region: str | None = None
     """The region that it was made for; None if that is not known."""
+    rooms: Rooms = {}
+    """What its language models have room for, if a spec made it."""
 
     def is_in(self, one: LoadedSpec) -> bool:
         """Whether it is known to be where a spec goes."""
@@ -242,6 +245,7 @@ def _stack(one: _SpecFile, loaded: LoadedSpec) -> BaseStack:
         stage=loaded.stage,
         account=loaded.spec.account,
         region=template.image_region if region is None else region,
+        rooms=rooms_of(loaded),
     )
 
 

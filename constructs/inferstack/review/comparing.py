@@ -30,9 +30,11 @@ from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, dotted
 from inferstack.problems.words import listed
 from inferstack.review.data import Cause, Finding, ResourceChange
+from inferstack.review.deploying import place_in
 from inferstack.review.loosened import alarm_findings, before_by_id
 from inferstack.review.pair import Pair, difference, information
 from inferstack.review.remaining import remaining_findings
+from inferstack.review.rooms import Rooms, rooms_of
 from inferstack.review.twins import Twins, container_twins, protections_before
 from inferstack.review.widened import role_findings
 from inferstack.texts.s3_urls import location_of
@@ -365,6 +367,22 @@ def _dearer(was: Cost, now: Cost) -> Decimal | None:
         return None
     before, after = (Decimal(0) if it.per_hour is None else it.per_hour.max for it in (was, now))
     return after - before
+
+
+def room_findings(key: str, before: Rooms, loaded: LoadedSpec) -> Iterator[Finding]:
+    """The containers that have room for more requests now, or for fewer."""
+    for path, now in rooms_of(loaded).items() if before else ():
+        was = before.get(path)
+        if was is not None and was != now:
+            yield Finding(
+                effect="capacity",
+                severity="info",
+                endpoints=(key,),
+                message=f"requests at once in the KV cache of `{dotted(path)}`",
+                before=f"{was.sentence} on {was.instance_type}",
+                after=f"{now.sentence} on {now.instance_type}",
+                place=place_in(loaded, path),
+            )
 
 
 # ---------------------------------------------------------------- what is new, and the rest

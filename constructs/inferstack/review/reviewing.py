@@ -32,6 +32,7 @@ from inferstack.review.comparing import (
     grave_findings,
     reasons_to_ignore,
     resource_changes,
+    room_findings,
 )
 from inferstack.review.data import EndpointFate, Finding, Review, Reviewed
 from inferstack.review.deploying import as_deployed, place_in, places_of, update_of, update_over
@@ -195,6 +196,7 @@ class _Reviewer(msgspec.Struct):
             located=one.document.located,
         )
         self._report(pair, base)
+        self.findings += room_findings(key, base.rooms, match.one)
         self.findings += grave_findings(key, one)
 
     def _pair(

@@ -56,6 +56,14 @@ def changes_for_fit(
     }
 
 
+def planned(placed: PlacedContainer, fit: Fit, context: int | None) -> Mapping[SpecPath, Any]:
+    """The tokens of a request that targets of requests at once rest on; nothing where there is none."""
+    if context is None or not any(True for _ in _targets(placed, fit)):
+        return {}
+    of = [it.path[:2] for it in _runs(placed)] or [()]
+    return {(*path, "objective", "tokens_per_request"): context for path in of}
+
+
 _Change = tuple[SpecPath, Any]
 
 

@@ -45,7 +45,9 @@ def one_source_of_requests(spec: ModelSpec) -> Iterator[Problem]:
     objective = spec.objective
     if objective is None:
         return
-    if objective.traffic is None and all(it is None for _, of in objectives(spec) for it in of.asked):
+    # What only says how long requests are is for `fit`.
+    is_counted = objective.traffic is not None or objective.tokens_per_request is not None
+    if not is_counted and all(it is None for _, of in objectives(spec) for it in of.asked):
         message = "the objective does not say how many requests there are"
         fix = "add `requests_per_minute`, `concurrency`, `tokens_per_second`, or a file of `traffic`"
         yield Problem(("objective",), message, fix, lacks="requests_per_minute")

@@ -258,7 +258,9 @@ def build_fits_the_processors(spec: ModelSpec) -> Iterator[Problem]:
     """The build of an image should fit the processors of the instance.
 
     A build for other processors may not start. What it is for is read from the tag (`-cpu`, `-gpu`,
-    `-cu128`, `-neuronx`), and from a repository of AWS's own.
+    `-cu128`, `-neuronx`), and from a repository of AWS's own. Where AWS's tables have no image of a framework
+    for an instance type, there is nothing to pull, which is an error of its own; of others, they have one for
+    all types.
     """
     for placed in containers(spec):
         for name in placed.hosts:

@@ -3,6 +3,7 @@
 from inferstack.check.rules.language_models import (
     engine_metrics,
     gpus,
+    memory,
     properties,
     signals,
     starting,
@@ -11,4 +12,14 @@ from inferstack.check.rules.language_models import (
     weights,
 )
 
-__all__ = ["engine_metrics", "gpus", "properties", "signals", "starting", "values", "variables", "weights"]
+__all__ = [
+    "engine_metrics",
+    "gpus",
+    "memory",
+    "properties",
+    "signals",
+    "starting",
+    "values",
+    "variables",
+    "weights",
+]

@@ -31,8 +31,9 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Problem
         for what, there in (*_of_hosts(placed), *_reserved(placed)) if _of_hosts(placed) else ():
             if used.total > there:
                 message = f"{_product(used)}, but {what} {_counted(there)}"
-                fix = f'write "{there:g}" or less' if len(used.said) == 1 else f"make them {there:g} or less"
-                yield Problem(used.said[0].path, message, f"{fix}, or give the model more GPUs")
+                less = " or less" if there > 1 else ""
+                fix = f'write "{there:g}"' if len(used.said) == 1 else f"make them {there:g}"
+                yield Problem(used.said[0].path, message, f"{fix}{less}, or give the model more GPUs")
                 break
 
 

@@ -16,8 +16,8 @@ from inferstack.engines import tables
 from inferstack.engines.architectures import RunBy, is_built_in, is_configured, run_of
 from inferstack.engines.engine import ENGINES, RUN_VLLM
 from inferstack.engines.gpus import LEAST_CAPABILITIES, USE_ALL
-from inferstack.engines.kv_cache import BLOCK, Served, Unknown, token_bytes
-from inferstack.engines.memory import GIB, Band, overhead, requested, room_for_cache, weights
+from inferstack.engines.kv_cache import Served, Unknown, token_bytes
+from inferstack.engines.memory import Band, room_for_cache, tokens_in
 from inferstack.engines.model_config import Adapter, LanguageModel
 from inferstack.engines.settings import Setting, name_of, setting, settings
 from inferstack.facts.engines import RunningEngine, engine_of
@@ -146,6 +146,16 @@ class Described(msgspec.Struct, frozen=True):
             found += [it for it in settings(self.placed) if _moves_weights(it.option)]
         return next((it for it in found if it is not None), None)
 
+    def tokens_on(self, host: InstanceType, visible: int) -> Band | None:
+        """The tokens that the KV cache has room for on an instance type; None if that is not known."""
+        serving, memory = self.serving(visible), gpu_memory(host)
+        if serving is None or memory is None:
+            return None
+        room, of_token = room_for_cache(self.model, serving, memory), token_bytes(self.model, serving)
+        if room is None or isinstance(of_token, Unknown) or not of_token:
+            return None
+        return tokens_in(room, of_token)
+
     def serving(self, visible: int) -> Served | None:
         """How the engine serves it on so many GPUs; None if something is set whose effect is not known."""
         plain, degree = self.with_defaults, self.tensor_parallel(visible)
@@ -162,9 +172,13 @@ class Described(msgspec.Struct, frozen=True):
         )
 
 
-# They move weights elsewhere, divide them in another way, double some, or change the model. Experts that are
-# distributed over the same GPUs rather than cut (`enable_expert_parallel`) weigh the same.
-_UNCLEAR = ("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_eplb", "load_format")
+# They move weights elsewhere, divide them in another way, double some, change the model, or say themselves
+# how large the KV cache is. Experts that are distributed over the same GPUs rather than cut
+# (`enable_expert_parallel`) weigh the same.
+_UNCLEAR = (
+    *("cpu_offload_gb", "data_parallel_size", "hf_overrides", "enable_eplb", "load_format"),
+    *("kv_cache_memory_bytes", "num_gpu_blocks_override"),
+)
 
 
 # Of SGLang only, and likewise: they leave experts to the CPU, or quantize what is loaded.
@@ -266,85 +280,6 @@ def context_is_that_of_the_model(described: Described) -> Iterator[Problem]:
     if wanted > longest:
         message = f"{wanted} tokens are more than the {longest} that the model's files allow"
         yield Problem(described.at("max_model_len"), message, f"write {longest} or less")
-
-
-# ---------------------------------------------------------------- does it fit
-
-
-@OF_MODELS.error("IS360", _MEMORY)
-def weights_fit(described: Described) -> Iterator[Problem]:
-    """The weights of a model must fit into the memory of the GPUs that it is divided over.
-
-    The least that they can take is compared with the most that PyTorch sees of such a GPU, on each instance
-    type that the container may run on.
-    """
-    too_large = [_too_large(described, host, visible) for host, visible in described.hosts]
-    if too_large and None not in too_large:
-        yield from filter(None, too_large[:1])
-
-
-def _too_large(described: Described, host: InstanceType, visible: int) -> Problem | None:
-    serving, memory = described.serving(visible), gpu_memory(host)
-    on_each = None if serving is None else weights(described.model, serving)
-    if serving is None or on_each is None or memory is None or on_each.least <= memory.most:
-        return None
-    degree = serving.tensor_parallel * serving.pipeline_parallel
-    message = (
-        f"the weights take at least {on_each.least:.1f} GiB on each of {degree} GPU{'s' * (degree > 1)}, "
-        f"but one of {host.name} has {memory.most:.1f}"
-    )
-    return Problem(described.at("tensor_parallel_size"), message, _more_gpus(described, degree, visible))
-
-
-@OF_MODELS.warning("IS361", _MEMORY)
-def cache_has_room(described: Described) -> Iterator[Problem]:
-    """Besides the weights, the GPUs should have room for the KV cache of one request of the greatest length.
-
-    vLLM ends at its start without it. The least that everything can take is compared with the most that there
-    is; where the form of the cache is not known, only the weights count.
-    """
-    for host, visible in described.hosts:
-        if _too_large(described, host, visible) is None:
-            problem = _too_small_a_cache(described, host, visible)
-            if problem is not None:
-                yield problem
-                return
-
-
-def _too_small_a_cache(described: Described, host: InstanceType, visible: int) -> Problem | None:
-    serving, memory = described.serving(visible), gpu_memory(host)
-    if serving is None or memory is None:
-        return None
-    at, model = described.at("max_model_len"), described.model
-    on_each, room = weights(model, serving), room_for_cache(model, serving, memory)
-    if on_each is None or room is None:
-        return None
-    if room.most <= 0:
-        besides = overhead(serving) or Band(0, 0)
-        have, needed = requested(memory, serving).most, on_each.least + besides.least
-        message = f"the engine takes {have:.1f} GiB of a GPU of {host.name}, but needs {needed:.1f} or more"
-        return Problem(
-            at, f"{message} beside the KV cache", _more_gpus(described, serving.tensor_parallel, visible)
-        )
-    of_token, longest = token_bytes(model, serving), described.longest
-    if isinstance(of_token, Unknown) or not of_token or longest is None:
-        return None
-    tokens = int(room.most * GIB) // (of_token * BLOCK) * BLOCK
-    # A context that the model cannot take has a warning of its own.
-    if tokens >= (longest if described.may_be_longer else min(longest, model.context or longest)):
-        return None
-    message = f"the KV cache on {host.name} holds {tokens} tokens at most, but a request may have {longest}"
-    fix = f'write `{described.variable("max_model_len")}: "{tokens}"` or less, or use more GPUs'
-    return Problem(at, message, fix)
-
-
-def _more_gpus(described: Described, degree: int, visible: int) -> str:
-    heads = described.model.heads
-    more = [it for it in range(degree + 1, visible + 1) if heads is None or not heads % it]
-    others = "choose an instance type with more memory, or a quantized model"
-    if not more:
-        return f"{others}; `inferstack fit` lists what holds it"
-    return f'write `{described.variable("tensor_parallel_size")}: "{more[-1]}"`, or {others}'
 
 
 # ---------------------------------------------------------------- quantization
