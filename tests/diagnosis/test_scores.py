@@ -10,10 +10,14 @@ text can expect:
     third          51            42              24               4         39          0       20                0
     fourth         19            15               9               3         12          0       10                0
     fifth          41            33               9               0         26          0       19                0
+    six            49            41              27               2         38          0       21                0
+    seven          42            32              18               5         22          2       20                0
+    eight          34            28              21               2         23          0       17                1
 
-Of the eight wrong at first, four named the line above pydantic's reason, two any exception, and two said that they
+Of the first eight wrong ones, four named the line above pydantic's reason, two any exception, and two said that they
 were certain: AWS's own sentence, but not by the code of its cause, and a Python module that is missing, which its
-unpickling needed. The fifth set came after the signatures had been tightened to the sentences of their programs. It
+unpickling needed. Of the other nine, seven named an exception of a client, or one that followed from what another line
+says; the healthy one that was blamed has an import that TensorFlow tries in vain, and only that. The fifth set came after the signatures had been tightened to the sentences of their programs. It
 is mostly of engines and tools that they do not know: 24 of its causes had a code, of which 9 were named. The code
 before had named the same 9, and none wrongly; what tightening changed is in ``test_near_misses.py``. Where the label
 was "other", since no signature said it, it has become the new signature's code.
@@ -30,6 +34,7 @@ FILES = {
     "fifth.yaml": (30, 15),
     "six.yaml": (40, 20),
     "seven.yaml": (40, 20),
+    "eight.yaml": (30, 15),
 }
 """With the least number of failures and of healthy texts."""
 LEAST_NAMED, MOST_WRONG = 0.6, 0.05

@@ -135,6 +135,39 @@ ORDER = {
         "ModuleNotFoundError: No module named 'wsgi'\n/app/entry.sh: line 2: $'\\r': command not found\n",
         "no-program",
     ),
+    "a sentence of AWS's that a terminal broke": (
+        "Error: creating SageMaker AI model: operation error SageMaker: CreateModel,\nhttps response error StatusCode: "
+        "400, RequestID: 1,\napi error ValidationException: Could not find model data at\ns3://acme/m.tar.gz.\n",
+        "model-data-not-found",
+    ),
+    "why SageMaker's SDK says that a deployment failed": (
+        "ClientError: Error hosting endpoint\n chat: Failed. Reason: Unable to locate at\n least 2 availability zone(s).\n",
+        "refused",
+    ),
+    "two lines that are not one sentence": (
+        f"An error occurred (ThrottlingException) when calling the InvokeEndpoint operation: Rate exceeded\n  {OOM}\n",
+        "throttled",
+    ),
+    "requests that fail, though pings are answered": (
+        '10.32.0.2 - - "GET /ping HTTP/1.1" 200 1\n[CRITICAL] WORKER TIMEOUT (pid:309)\n'
+        '10.32.0.2 - - "GET /ping HTTP/1.1" 200 1\n',
+        "worker-timeout",
+    ),
+    "a container that serves anew": (
+        f'10.32.0.2 - - "GET /ping HTTP/1.1" 200 1\n{OOM}\n[INFO] Starting gunicorn 20.1.0\n'
+        '10.32.0.2 - - "GET /ping HTTP/1.1" 200 1\n',
+        "",
+    ),
+    "a model type that Transformers looks up": (
+        'Traceback (most recent call last):\n  File "/opt/conda/lib/python3.8/site-packages/transformers/models/auto/'
+        "configuration_auto.py\", line 372, in __getitem__\n    raise KeyError(key)\nKeyError: 'gpt_neox'\n",
+        "architecture-not-known",
+    ),
+    "an exception of LMI's that only wraps another": (
+        "Caused by: ai.djl.engine.EngineException: Failed to initialize model: invoke handler failure\n"
+        "The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache\n",
+        "kv-cache-too-small",
+    ),
     "an exception of a client": (
         'Traceback (most recent call last):\n  File "/usr/lib/python3/httpx/_models.py", line 763, in raise_for_status\n'
         "    raise HTTPStatusError(message)\nhttpx.HTTPStatusError: Client error '400 Bad Request'\n",

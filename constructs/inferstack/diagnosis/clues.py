@@ -99,7 +99,7 @@ def clues_in(lines: Iterable[Line]) -> Clues:
 class _CauseSearch:
     def __init__(self) -> None:
         self._found: list[Clue] = []
-        self._is_ready = False
+        self._is_ready = self._has_served = False
         self._start, self._starts = 0, set[str]()
         self._traceback, self._table, self._settings = Traceback(), TritonTable(), RefusedSettings()
         self._says_nothing: set[str] = set()
@@ -125,16 +125,20 @@ class _CauseSearch:
         shape, all_known = _NUMBERS.sub("0", text), known()
         if (start := all_known.start.search(text)) is not None:
             self._start += start[0] in self._starts and bool(self._found)
+            self._has_served = False
             self._starts.add(start[0])
         if not text.strip() or shape in self._says_nothing:
             return
-        if all_known.ready.search(text) is not None:
+        answers = all_known.answers.search(text) is not None
+        if answers and self._has_served:
+            return
+        if answers or all_known.ready.search(text) is not None:
             self._found = [
                 it
                 for it in self._found
                 if it.line.kind != "log" and it.signature.where in ("reason", "answer")
             ]
-            self._is_ready = True
+            self._is_ready = self._has_served = True
             return
         if self._traceback.inside(text) or all_known.harmless.search(text) is not None:
             return

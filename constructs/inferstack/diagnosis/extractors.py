@@ -21,7 +21,11 @@ _MARKS = re.compile(r"^[\s^~│|]*$")
 _PLACES = {
     "pickle.py,": "pickle-version",
     "/sentencepiece/": "no-tokenizer",
-    **{f"/{it}/": "exception-of-client" for it in ("aiohttp", "botocore", "grpc", "httpx", "requests")},
+    "/transformers/models/auto/configuration_auto.py,": "architecture-not-known",
+    **{
+        f"/{it}/": "exception-of-client"
+        for it in ("aiohttp", "botocore", "grpc", "httpx", "requests", "urllib3")
+    },
 }
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 # What reading a pickle raises about the file as such, and not about what is in it.
@@ -183,10 +187,11 @@ _CALLED = re.compile(
     r"An error occurred \((?P<code>\w+)\) when calling the \w+ operation(?: \([^)]*\))?: (?P<said>.+)"
 )
 _API = re.compile(r"api error (?P<code>\w+): (?P<said>.+)")
+_HOSTING = re.compile(r"Error hosting (?:endpoint|model) \S+: (?P<code>Failed)\. Reason:\s+(?P<said>.+)")
 _REFUSALS = frozenset(
     {
         *("ValidationException", "ValidationError", "InvalidRequest", "InvalidParameterValue"),
-        *("AccessDenied", "AccessDeniedException", "AlreadyExists", "ResourceInUse", "NotFound"),
+        *("AccessDenied", "AccessDeniedException", "AlreadyExists", "ResourceInUse", "NotFound", "Failed"),
     }
 )
 
@@ -196,7 +201,7 @@ def aws_reason(text: str) -> tuple[str, str] | None:
     if (found := _HANDLER.search(text)) is not None:
         code = _ERROR_CODE.search(found["said"])
         return _SERVICE.sub("", found["said"]), code["code"] if code else found["code"]
-    for pattern in (_CALLED, _API):
+    for pattern in (_CALLED, _API, _HOSTING):
         if (found := pattern.search(text)) is not None:
             return found["said"], found["code"]
     if (found := _ERROR_CODE.search(text)) is not None:

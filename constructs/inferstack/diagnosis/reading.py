@@ -42,6 +42,15 @@ _PASSED_ON = re.compile(r"\bW-[\w.-]+|\bMODEL_LOG\b|PyProcess|WorkerLifeCycle|<s
 _EXPORTED = re.compile(r'^\d{13},(?P<quote>"?)(?P<text>.*?)(?P=quote)(?:,\S+/i-[0-9a-f]{8,})?$')
 _BODY = re.compile(r'with message "\{?\s*$')
 _MOST_OF_BODY = 20
+# A sentence of AWS's that goes on in the next line: it does not end, and what follows begins nothing new.
+_OF_AWS = re.compile(
+    r"An error occurred \(|\bapi error \w+:|\boperation error \w+:|Error hosting (?:endpoint|model)"
+)
+_OPEN = re.compile(r"[a-z:,]\s*$")
+_NO_REST = re.compile(
+    r'\s{2}|\s?(?:Traceback|File "|During |The above |at |\d{2}|\[|[-=#>|]|[\w.]+(?:Error|Exception)\b)'
+)
+_MOST_JOINED = 4
 # A row of Triton's table of models begins like a prefix.
 _ROW = re.compile(r"\|(?:[^|]*\|){3}\s*$")
 _OF_USERS = frozenset({"prompt", "inputs", "content", "generated_text"})
@@ -85,7 +94,7 @@ def lines_of(stream: BinaryIO) -> Iterator[Line]:
             return
     rest = _Joined(first, stream)
     decoded = io.TextIOWrapper(io.BufferedReader(rest), encoding, errors="replace", newline=None)
-    yield from _of_text(decoded)
+    yield from _unwrapped(_of_text(decoded))
 
 
 def _is_one_of_many(parsed: Any, content: bytes) -> bool:
@@ -158,6 +167,22 @@ def _of_text(stream: io.TextIOWrapper) -> Iterator[Line]:
         whole = " ".join([text, *body])[:LONGEST_LINE]
         yield from _cleaned(whole, Line("", number))
         number += len(body)
+
+
+def _unwrapped(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines, with those joined into which a terminal or a page has broken a sentence of AWS's."""
+    held, joined = None, 0
+    for line in lines:
+        if held is not None:
+            is_rest = line.text.strip() and _NO_REST.match(line.text) is None
+            if is_rest and joined < _MOST_JOINED and _OF_AWS.search(held.text) and _OPEN.search(held.text):
+                held = msgspec.structs.replace(held, text=f"{held.text.rstrip()} {line.text.strip()}")
+                joined += 1
+                continue
+            yield held
+        held, joined = line, 0
+    if held is not None:
+        yield held
 
 
 def _rest_of_body(stream: io.TextIOWrapper) -> list[str]:

@@ -69,7 +69,9 @@ class Signatures(msgspec.Struct, frozen=True):
     extracted: dict[str, Signature]
     """Those that ``extractors.py`` finds, by their codes."""
     ready: re.Pattern[str]
-    """A container that serves."""
+    """A container that has started."""
+    answers: re.Pattern[str]
+    """A container that has answered."""
     harmless: re.Pattern[str]
     """What looks like trouble and is not."""
     warning: re.Pattern[str]
