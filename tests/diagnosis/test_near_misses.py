@@ -117,7 +117,6 @@ OPEN = {
     "GPUs that a library leaves out": "Ignoring visible gpu device (device: 0) with Cuda compute capability 3.0. The minimum required Cuda capability is 3.5.",
     "a role that a script assumes": "botocore: Could not assume role from the profile `dev`",
     "a proxy that waited": "[error] 17#17: *4 upstream timed out (110: Connection timed out) while reading response header from upstream, client: 1.2.3.4",
-    "a process that exited": 'Received server error (0) from model with message "An error occurred while handling request as the model process exited."',
     "a server that is started again": "WARNING:__main__:unexpected tensorflow serving exit (status: 6). restarting.",
     "a server with much to do": '{"error":"Model is overloaded","error_type":"overloaded"}',
     "a model without a version that loads": "E0101 10:00:00.000000 1 server.cc:100] failed to load 'net', no version is available",

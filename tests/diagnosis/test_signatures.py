@@ -4,12 +4,13 @@ import re
 from string import Formatter
 
 import pytest
+from diagnosis.test_verdicts import told
 
 from inferstack.check.every_code import every_code
 from inferstack.diagnosis.signature import Signature, every_signature, known
 from inferstack.format.schema import shipped_schema
 
-SIGNATURES = [it for _, it in known().signatures]
+SIGNATURES = [it for it in known().read if it.pattern]
 NEEDS = {"", "gpu", "serverless", "triton"}
 
 
@@ -26,13 +27,25 @@ def filled(signature: Signature) -> set[str]:
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda it: f"{it.code} {it.pattern[:30]}")
 def test_a_signature_is_whole(signature):
-    assert signature.source.startswith("https://")
+    patterns = {signature.source: signature.pattern, **signature.elsewhere}
+    assert all(it.startswith("https://") for it in patterns)
+    assert len(patterns) == 1 + len(signature.elsewhere), "a source has one pattern"
     assert signature.needs in NEEDS
     assert signature.fix or signature.verdict == "cannot-tell"
     assert signature.verdict == "cause" or not signature.certain
-    assert filled(signature) <= {*re.compile(signature.pattern).groupindex}
+    names = {name for it in patterns.values() for name in re.compile(it).groupindex}
+    assert filled(signature) <= names | {it.rstrip("0123456789") for it in names}
     assert {*signature.rules} <= {*every_code()}
     assert signature.alone or signature.rules
+
+
+def test_a_verdict_names_the_source_that_has_its_sentence():
+    several = next(it for it in SIGNATURES if it.code == "no-neuron-core" and it.elsewhere)
+    assert told("Could not find VNC id 3").source == several.source
+    found = told("Neuron devices are not enough to run partitions")
+    assert found.code == several.code
+    assert found.source != several.source
+    assert found.source in several.elsewhere
 
 
 def test_keys_are_those_of_the_format_or_variables():

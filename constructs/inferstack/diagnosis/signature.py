@@ -23,9 +23,11 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     where: Where
     cause: str
     source: str
-    """The page or thread that says so."""
+    """The page, thread or file that has the sentence."""
     pattern: str = ""
     """Empty if it takes more than a pattern to find it."""
+    elsewhere: dict[str, str] = {}
+    """Patterns of sentences that mean the same, by the other pages and files that have them."""
     fix: str = ""
     verdict: Verdict = "cause"
     certain: bool = False
@@ -66,8 +68,11 @@ class Signatures(msgspec.Struct, frozen=True):
     """All signatures, and the lines of containers that work."""
 
     signatures: tuple[tuple[re.Pattern[str], Signature], ...]
+    """Each pattern, and its signature with the source that has this sentence."""
     extracted: dict[str, Signature]
     """Those that ``extractors.py`` finds, by their codes."""
+    read: tuple[Signature, ...]
+    """As the files have them."""
     ready: re.Pattern[str]
     """A container that has started."""
     answers: re.Pattern[str]
@@ -90,13 +95,18 @@ def known() -> Signatures:
     healthy: Mapping[str, list[str]] = read.pop("healthy.toml")
     made = [msgspec.convert(it, Signature) for name in sorted(read) for it in read[name].get("signature", ())]
     either = {name: re.compile("|".join(f"(?:{it})" for it in found)) for name, found in healthy.items()}
-    by_pattern = tuple((re.compile(it.pattern), it) for it in made if it.pattern)
-    return Signatures(by_pattern, {it.code: it for it in made if not it.pattern}, **either)
+    by_pattern = tuple(
+        (re.compile(pattern), msgspec.structs.replace(it, source=source, pattern=pattern))
+        for it in made
+        if it.pattern
+        for source, pattern in {it.source: it.pattern, **it.elsewhere}.items()
+    )
+    return Signatures(by_pattern, {it.code: it for it in made if not it.pattern}, tuple(made), **either)
 
 
 def every_signature() -> dict[str, list[Signature]]:
     """All signatures by their codes, in the order of the alphabet."""
     by_code: dict[str, list[Signature]] = {}
-    for it in (*(it for _, it in known().signatures), *known().extracted.values()):
+    for it in known().read:
         by_code.setdefault(it.code, []).append(it)
     return dict(sorted(by_code.items()))
