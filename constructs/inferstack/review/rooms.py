@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from inferstack.check.load import LoadedSpec
 from inferstack.check.model_files import described_models
-from inferstack.check.rules.language_models.memory import Room, least_room
+from inferstack.check.rules.language_models.memory import CacheRoom, least_room
 from inferstack.check.rules.language_models.model_files import Described
 from inferstack.problems import SpecError, SpecPath
 
-Rooms = Mapping[SpecPath, Room]
+Rooms = Mapping[SpecPath, CacheRoom]
 """By the path of the container; only of models whose files the spec names."""
 
 

@@ -108,7 +108,7 @@ def _more_room(described: Described, serving: Served, needed: float, memory: Gpu
 # ---------------------------------------------------------------- requests at once
 
 
-class Room(msgspec.Struct, frozen=True):
+class CacheRoom(msgspec.Struct, frozen=True):
     """How many requests of so many tokens a copy has room for in its KV cache, on an instance type."""
 
     instance_type: str
@@ -122,7 +122,7 @@ class Room(msgspec.Struct, frozen=True):
         return f"{most if least == most else f'{least} to {most}'} of {self.of_tokens} tokens"
 
 
-def least_room(described: Described) -> Room | None:
+def least_room(described: Described) -> CacheRoom | None:
     """What there is room for on the instance type that has the least; None where it is not known."""
     served, planned = described.longest, planned_tokens(described.placed)
     lengths = [it for it in (served, planned) if it is not None]
@@ -140,7 +140,7 @@ def planned_tokens(placed: PlacedContainer) -> int | None:
     return max(said, default=None if objective is None else objective.tokens_per_request)
 
 
-def _room(described: Described, host: InstanceType, visible: int, tokens: int) -> Room | None:
+def _room(described: Described, host: InstanceType, visible: int, tokens: int) -> CacheRoom | None:
     held, serving = described.tokens_on(host, visible), described.serving(visible)
     if held is None or serving is None or described.running is None:
         return None
@@ -148,7 +148,7 @@ def _room(described: Described, host: InstanceType, visible: int, tokens: int) -
     several = described.running.name == "lmi"
     caches = max(1, visible // (serving.tensor_parallel * serving.pipeline_parallel)) if several else 1
     requests = Band(held.least * caches / tokens, held.most * caches / tokens)
-    return Room(host.name, requests, tokens)
+    return CacheRoom(host.name, requests, tokens)
 
 
 @OF_MODELS.warning("IS394", _MEMORY)
@@ -161,11 +161,13 @@ def target_has_room(described: Described) -> Iterator[Problem]:
     """
     room = least_room(described)
     # Without room for a single one, another rule warns.
-    for scaled in scaled_with(described.placed) if room is not None and room.requests.most >= 1 else ():
+    if room is None or room.requests.most < 1:
+        return
+    for scaled in scaled_with(described.placed):
         for path, policy in policies_of(scaled):
             if not tracks_requests_at_once(policy) or path[:-1] != (*scaled.path, "policies"):
                 continue
-            if room is not None and policy.target_value > room.requests.most:
+            if policy.target_value > room.requests.most:
                 message = f"the target is {policy.target_value:g} requests at once, but the KV cache on "
                 has = f"{room.instance_type} has room for {room.sentence}"
                 most = max(1, int(room.requests.most * SHARE_OF_A_TARGET))
