@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from support.onnx_files import FLOAT, initializer, node, onnx_file
-from support.rehearsal import SERVER_PYTHON
+from tests.support.onnx_files import FLOAT, initializer, node, onnx_file
+from tests.support.rehearsal import SERVER_PYTHON
 
 WAITING = """\
 import time
