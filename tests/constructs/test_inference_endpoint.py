@@ -496,16 +496,31 @@ def test_grant_invoke_names_the_endpoint_and_its_components():
     user = iam.User(cdk.Stack.of(made), "User")
     made.grant_invoke(user)
     result = synthesised(made)
-    statement, token = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
-    assert (token["Action"], token["Resource"]) == ("sagemaker:CallWithBearerToken", "*")
+    (statement,) = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
     assert statement["Action"] == [
         "sagemaker:InvokeEndpoint",
-        "sagemaker:InvokeEndpointAsync",
         "sagemaker:InvokeEndpointWithResponseStream",
     ]
     (one,) = of_type(result, "AWS::SageMaker::Endpoint")
     (component,) = of_type(result, "AWS::SageMaker::InferenceComponent")
     assert statement["Resource"] == [{"Ref": one}, {"Ref": component}]
+
+
+@pytest.mark.parametrize(
+    ("framework", "given", "granted"),
+    [
+        ("huggingface-vllm", {}, True),
+        ("huggingface-vllm", {"openai_route": False}, False),
+        (None, {}, False),
+        (None, {"openai_route": True}, True),
+    ],
+)
+def test_a_bearer_token_is_for_language_models_or_where_the_app_says_so(framework, given, granted):
+    image = IMAGE if framework is None else {"framework": framework, "version": "0.21.0"}
+    made = endpoint("single", {"model": {"image": image}})
+    grant = made.grant_invoke(iam.User(cdk.Stack.of(made), "User"), **given)
+    rights = [(it.actions, it.resources) for it in grant.principal_statements]
+    assert ((["sagemaker:CallWithBearerToken"], ["*"]) in rights) is granted
 
 
 def test_name_and_arn_refer_to_the_endpoint():

@@ -37,6 +37,7 @@ from inferstack.format.model import VpcConfig
 from inferstack.resolve.async_inference import topic_id
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
+from inferstack.resolve.invokers import has_openai_route, invoke_actions
 from inferstack.resolve.model import model_id
 from inferstack.resolve.template import Template
 from inferstack.texts.placeholders import is_list_token
@@ -377,6 +378,12 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
 
     def _hosting(self) -> Hosting:
         return hosting_of(self._spec)
+
+    def _invoke_actions(self) -> Sequence[str]:
+        return invoke_actions(self._spec)
+
+    def _has_openai_route(self) -> bool:
+        return has_openai_route(self._spec)
 
     def _networks(self) -> Iterator[VpcConfig]:
         of_models = (model.vpc_config for _, _, model in models(self._spec))

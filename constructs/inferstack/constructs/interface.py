@@ -134,21 +134,36 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     def _hosting(self) -> Hosting | None:
         """How models are hosted, which decides which metrics exist; None where it is not known."""
 
-    def grant_invoke(self, grantee: cdk.aws_iam.IGrantable) -> cdk.aws_iam.Grant:
+    def _invoke_actions(self) -> Sequence[str]:
+        """The actions that requests take: all where nothing is known of the endpoint."""
+        return INVOKE
+
+    def _has_openai_route(self) -> bool:
+        """Whether an engine of the endpoint is known to answer on the OpenAI-compatible route."""
+        return False
+
+    def grant_invoke(
+        self, grantee: cdk.aws_iam.IGrantable, *, openai_route: bool | None = None
+    ) -> cdk.aws_iam.Grant:
         """Lets ``grantee`` send requests to the endpoint and to each of its inference components.
 
+        ``openai_route``: whether to allow bearer tokens, too, which that route takes, and for which IAM knows
+        no resource; when absent, where a container runs one of AWS's images for language models.
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
-        invoke = cdk.aws_iam.Grant.add_to_principal(
+        granted = cdk.aws_iam.Grant.add_to_principal(
             grantee=grantee,
-            actions=[*INVOKE],
+            actions=[*self._invoke_actions()],
             resource_arns=[self.endpoint_arn, *self._component_arns()],
         )
-        token = cdk.aws_iam.Grant.add_to_principal(
-            grantee=grantee, actions=[CALL_WITH_TOKEN], resource_arns=["*"]
-        )
+        if self._has_openai_route() if openai_route is None else openai_route:
+            granted = granted.combine(
+                cdk.aws_iam.Grant.add_to_principal(
+                    grantee=grantee, actions=[CALL_WITH_TOKEN], resource_arns=["*"]
+                )
+            )
         self._warn_of_another_account(settled(grantee.grant_principal.principal_account))
-        return invoke.combine(token)
+        return granted
 
     def _warn_of_another_account(self, account: str | None) -> None:
         """CDK reports success for a role of another account, to which it attaches nothing."""
