@@ -507,6 +507,18 @@ def test_grant_invoke_names_the_endpoint_and_its_components():
 
 
 @pytest.mark.parametrize(
+    ("grantee", "said"),
+    [
+        ("web", "`grantee` is the text 'web', to which"),
+        (Variant(instance_type="ml.m5.large"), "is a Variant, to"),
+    ],
+)
+def test_the_right_to_invoke_is_for_what_can_be_granted_something(grantee, said):
+    with pytest.raises(TypeError, match=said):
+        endpoint("single").grant_invoke(grantee)
+
+
+@pytest.mark.parametrize(
     ("framework", "given", "granted"),
     [
         ("huggingface-vllm", {}, True),
@@ -888,6 +900,28 @@ def test_a_vpc_of_the_app_is_a_block_of_the_spec():
     assert public.subnets == tuple(it.subnet_id for it in vpc.public_subnets)
     made = InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": private}}))
     assert made.connections.security_groups == [group]
+
+
+def test_a_network_of_public_subnets_is_taken_only_if_it_is_chosen():
+    here = stack()
+    public = [ec2.SubnetConfiguration(name="Open", subnet_type=ec2.SubnetType.PUBLIC)]
+    vpc = ec2.Vpc(here, "Vpc", subnet_configuration=public)
+    group = ec2.SecurityGroup(here, "Group", vpc=vpc)
+    with pytest.raises(ValueError, match=r"the network Stack/Vpc has no private subnets.*SubnetType\.PUBLIC"):
+        vpc_config(vpc, security_groups=[group])
+    chosen = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC)
+    assert vpc_config(vpc, security_groups=[group], vpc_subnets=chosen).subnets
+    with pytest.raises(TypeError, match=r"`security_groups` is a SecurityGroup, not a list; write"):
+        vpc_config(vpc, security_groups=group)
+
+
+@pytest.mark.parametrize(("zones", "warns"), [(["a"], True), (["a", "b"], False)])
+def test_subnets_in_one_zone_are_warned_of(zones, warns):
+    here = stack()
+    vpc = ec2.Vpc(here, "Vpc", availability_zones=[f"us-east-1{it}" for it in zones])
+    vpc_config(vpc, security_groups=[ec2.SecurityGroup(here, "Group", vpc=vpc)])
+    said = str([it.data for it in vpc.node.metadata])
+    assert ("IS278: all subnets for SageMaker are in us-east-1a, but" in said) is warns
 
 
 def test_data_may_hold_blocks_made_of_the_classes():

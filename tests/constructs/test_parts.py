@@ -291,12 +291,19 @@ def test_spec_and_endpoint_of_a_part_are_of_one_name_and_place():
         EndpointAutoscaling(here, "Scaling", spec=spec("multi", SCALED), endpoint=far)
 
 
+def test_the_endpoint_of_a_part_is_a_construct_of_ours():
+    with pytest.raises(TypeError, match="`endpoint` is the text 'shared', not an endpoint; pass an endpoint"):
+        InferenceComponents(stack(), "More", spec=spec("components"), endpoint="shared")
+
+
 def test_a_part_is_for_variants_that_the_endpoint_has():
     here = stack()
     one = {"instance_type": "ml.g5.12xlarge", "variant_name": "main"}
     endpoint = InferenceEndpoint(here, "Net", spec=spec("components", {"variant": one}))
     others = {"inference_components": {"chat": None, "other": base("components")}}
-    with pytest.raises(ValueError, match="the spec has the variant AllTraffic, but `endpoint` has `main`; give"):
+    with pytest.raises(
+        ValueError, match="the spec has the variant AllTraffic, but `endpoint` has `main`; give"
+    ):
         InferenceComponents(here, "More", spec=spec("components", others), endpoint=endpoint)
     InferenceComponents(here, "More", spec=spec("components", {**others, "variant": one}), endpoint=endpoint)
 

@@ -106,7 +106,14 @@ class Invokable(Construct):
         ``openai_route``: whether to allow bearer tokens, too, which that route takes, and for which IAM knows
         no resource; when absent, where a container runs one of AWS's images for language models.
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+
+        Raises:
+            TypeError: when ``grantee`` cannot be granted anything, such as a text.
         """
+        if not hasattr(grantee, "grant_principal"):
+            given = f"the text {grantee!r}" if isinstance(grantee, str) else f"a {type(grantee).__name__}"
+            fix = "pass a role, such as `aws_iam.Role.from_role_name(…)`"
+            raise TypeError(f"`grantee` is {given}, to which nothing can be granted; {fix}")
         granted = cdk.aws_iam.Grant.add_to_principal(
             grantee=grantee,
             actions=[*self._invoke_actions()],

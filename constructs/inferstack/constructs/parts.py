@@ -187,10 +187,17 @@ class _Beside(_Part):
             SpecError: when the spec has errors, or names another account or region than the stack; or when an
                 earlier construct has taken some of its names, in the same stack or the same account and
                 region.
+            TypeError: when ``endpoint`` is a name as text, an L1 or something else that is not an endpoint.
             ValueError: when the spec asks for nothing that the construct makes, or ``endpoint`` has another
                 name, lacks a variant of the spec, or is in another account or region.
         """
         if endpoint is not None:
+            if not isinstance(endpoint, IInferenceEndpoint):
+                given = (
+                    f"the text {endpoint!r}" if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
+                )
+                fix = "pass an endpoint, such as `InferenceEndpoint.from_endpoint_name(…)`"
+                raise TypeError(f"`endpoint` is {given}, not an endpoint; {fix}")
             named = spec if isinstance(spec, LoadedSpec) else structured(spec)
             _refuse_other_name(named.spec.endpoint_name, endpoint._known_name())
             _refuse_elsewhere(scope, endpoint)
