@@ -17,6 +17,7 @@ from aws_cdk import (
     aws_events_targets as targets,
     aws_iam as iam,
     aws_kms as kms,
+    aws_logs as logs,
     aws_s3 as s3,
     aws_s3_assets as s3_assets,
     aws_sagemaker as sagemaker,
@@ -922,6 +923,21 @@ def test_subnets_in_one_zone_are_warned_of(zones, warns):
     vpc_config(vpc, security_groups=[ec2.SecurityGroup(here, "Group", vpc=vpc)])
     said = str([it.data for it in vpc.node.metadata])
     assert ("IS278: all subnets for SageMaker are in us-east-1a, but" in said) is warns
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_log_group_is_made_once(first):
+    here = stack()
+    kept = {"log_groups": {"retention_in_days": 30}}
+    if first:
+        logs.LogGroup(here, "Own", log_group_name="/aws/sagemaker/Endpoints/one")
+    made = InferenceEndpoint(here, "Net", spec=spec("single", kept))
+    assert [it.log_group_name for it in made.cfn_log_groups] == ["/aws/sagemaker/Endpoints/one"]
+    if not first:
+        cdk.App.of(here).synth()
+        logs.LogGroup(here, "Own", log_group_name="/aws/sagemaker/Endpoints/one")
+    with pytest.raises(RuntimeError, match="/aws/sagemaker/Endpoints/one is made by Stack/Own/Resource, too"):
+        cdk.App.of(here).synth(force=True)
 
 
 def test_data_may_hold_blocks_made_of_the_classes():

@@ -92,7 +92,12 @@ class InvokableParts(Rendered, Invokable):
 
 
 class ComponentL1s(InvokableParts):
-    """L1s of inference components and models."""
+    """L1s of inference components, of models, and of the log groups that containers write into."""
+
+    @property
+    def cfn_log_groups(self) -> Sequence[cdk.aws_logs.CfnLogGroup]:
+        """The L1s of the log groups: the endpoint's, then its components'; none without `log_groups`."""
+        return self._l1s(cdk.aws_logs.CfnLogGroup)
 
     @property
     def cfn_models(self) -> Sequence[cdk.aws_sagemaker.CfnModel]:
