@@ -17,6 +17,7 @@ from aws_cdk import (
     aws_events_targets as targets,
     aws_iam as iam,
     aws_kms as kms,
+    aws_logs as logs,
     aws_s3 as s3,
     aws_s3_assets as s3_assets,
     aws_sagemaker as sagemaker,
@@ -496,16 +497,43 @@ def test_grant_invoke_names_the_endpoint_and_its_components():
     user = iam.User(cdk.Stack.of(made), "User")
     made.grant_invoke(user)
     result = synthesised(made)
-    statement, token = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
-    assert (token["Action"], token["Resource"]) == ("sagemaker:CallWithBearerToken", "*")
+    (statement,) = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
     assert statement["Action"] == [
         "sagemaker:InvokeEndpoint",
-        "sagemaker:InvokeEndpointAsync",
         "sagemaker:InvokeEndpointWithResponseStream",
     ]
     (one,) = of_type(result, "AWS::SageMaker::Endpoint")
     (component,) = of_type(result, "AWS::SageMaker::InferenceComponent")
     assert statement["Resource"] == [{"Ref": one}, {"Ref": component}]
+
+
+@pytest.mark.parametrize(
+    ("grantee", "said"),
+    [
+        ("web", "`grantee` is the text 'web', to which"),
+        (Variant(instance_type="ml.m5.large"), "is a Variant, to"),
+    ],
+)
+def test_the_right_to_invoke_is_for_what_can_be_granted_something(grantee, said):
+    with pytest.raises(TypeError, match=said):
+        endpoint("single").grant_invoke(grantee)
+
+
+@pytest.mark.parametrize(
+    ("framework", "given", "granted"),
+    [
+        ("huggingface-vllm", {}, True),
+        ("huggingface-vllm", {"openai_route": False}, False),
+        (None, {}, False),
+        (None, {"openai_route": True}, True),
+    ],
+)
+def test_a_bearer_token_is_for_language_models_or_where_the_app_says_so(framework, given, granted):
+    image = IMAGE if framework is None else {"framework": framework, "version": "0.21.0"}
+    made = endpoint("single", {"model": {"image": image}})
+    grant = made.grant_invoke(iam.User(cdk.Stack.of(made), "User"), **given)
+    rights = [(it.actions, it.resources) for it in grant.principal_statements]
+    assert ((["sagemaker:CallWithBearerToken"], ["*"]) in rights) is granted
 
 
 def test_name_and_arn_refer_to_the_endpoint():
@@ -873,6 +901,43 @@ def test_a_vpc_of_the_app_is_a_block_of_the_spec():
     assert public.subnets == tuple(it.subnet_id for it in vpc.public_subnets)
     made = InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": private}}))
     assert made.connections.security_groups == [group]
+
+
+def test_a_network_of_public_subnets_is_taken_only_if_it_is_chosen():
+    here = stack()
+    public = [ec2.SubnetConfiguration(name="Open", subnet_type=ec2.SubnetType.PUBLIC)]
+    vpc = ec2.Vpc(here, "Vpc", subnet_configuration=public)
+    group = ec2.SecurityGroup(here, "Group", vpc=vpc)
+    with pytest.raises(ValueError, match=r"the network Stack/Vpc has no private subnets.*SubnetType\.PUBLIC"):
+        vpc_config(vpc, security_groups=[group])
+    chosen = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC)
+    assert vpc_config(vpc, security_groups=[group], vpc_subnets=chosen).subnets
+    with pytest.raises(TypeError, match=r"`security_groups` is a SecurityGroup, not a list; write"):
+        vpc_config(vpc, security_groups=group)
+
+
+@pytest.mark.parametrize(("zones", "warns"), [(["a"], True), (["a", "b"], False)])
+def test_subnets_in_one_zone_are_warned_of(zones, warns):
+    here = stack()
+    vpc = ec2.Vpc(here, "Vpc", availability_zones=[f"us-east-1{it}" for it in zones])
+    vpc_config(vpc, security_groups=[ec2.SecurityGroup(here, "Group", vpc=vpc)])
+    said = str([it.data for it in vpc.node.metadata])
+    assert ("IS278: all subnets for SageMaker are in us-east-1a, but" in said) is warns
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_log_group_is_made_once(first):
+    here = stack()
+    kept = {"log_groups": {"retention_in_days": 30}}
+    if first:
+        logs.LogGroup(here, "Own", log_group_name="/aws/sagemaker/Endpoints/one")
+    made = InferenceEndpoint(here, "Net", spec=spec("single", kept))
+    assert [it.log_group_name for it in made.cfn_log_groups] == ["/aws/sagemaker/Endpoints/one"]
+    if not first:
+        cdk.App.of(here).synth()
+        logs.LogGroup(here, "Own", log_group_name="/aws/sagemaker/Endpoints/one")
+    with pytest.raises(RuntimeError, match="/aws/sagemaker/Endpoints/one is made by Stack/Own/Resource, too"):
+        cdk.App.of(here).synth(force=True)
 
 
 def test_data_may_hold_blocks_made_of_the_classes():

@@ -4,6 +4,7 @@ from support.cdk import endpoint, spec, stack, synthesised
 from support.resolving import only
 
 from inferstack.constructs import IInferenceEndpoint, InferenceEndpoint, MetricOptions
+from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
 
 
 def described(metric: cdk.aws_cloudwatch.Metric) -> tuple[str, str, dict[str, str], str, float]:
@@ -183,6 +184,11 @@ def test_an_imported_endpoint_can_have_components():
         "inference-component/chat",
         "inference-component/draw",
     ]
+    # Nothing is known of its engine, nor whether it is asynchronous.
+    actions = [action for it in grant.principal_statements for action in it.actions]
+    assert actions == [*INVOKE]
+    by_token = made.grant_invoke(user, openai_route=True).principal_statements
+    assert [it.actions for it in by_token] == [[*INVOKE], [CALL_WITH_TOKEN]]
 
 
 def two_regions() -> tuple[cdk.Stack, cdk.Stack]:

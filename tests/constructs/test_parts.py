@@ -291,6 +291,44 @@ def test_spec_and_endpoint_of_a_part_are_of_one_name_and_place():
         EndpointAutoscaling(here, "Scaling", spec=spec("multi", SCALED), endpoint=far)
 
 
+def test_the_endpoint_of_a_part_is_a_construct_of_ours():
+    with pytest.raises(TypeError, match="`endpoint` is the text 'shared', not an endpoint; pass an endpoint"):
+        InferenceComponents(stack(), "More", spec=spec("components"), endpoint="shared")
+
+
+def test_a_part_is_for_variants_that_the_endpoint_has():
+    here = stack()
+    one = {"instance_type": "ml.g5.12xlarge", "variant_name": "main"}
+    endpoint = InferenceEndpoint(here, "Net", spec=spec("components", {"variant": one}))
+    others = {"inference_components": {"chat": None, "other": base("components")}}
+    with pytest.raises(
+        ValueError, match="the spec has the variant AllTraffic, but `endpoint` has `main`; give"
+    ):
+        InferenceComponents(here, "More", spec=spec("components", others), endpoint=endpoint)
+    InferenceComponents(here, "More", spec=spec("components", {**others, "variant": one}), endpoint=endpoint)
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_components_are_invoked_and_measured_apart_from_the_endpoint(is_here):
+    here = stack()
+    named = {"inference_components": {"chat": None, "other": base("components")}}
+    endpoint = InferenceEndpoint(here, "Net", spec=spec("components", named)) if is_here else None
+    made = InferenceComponents(here, "Chat", spec=spec("components"), endpoint=endpoint)
+    grant = made.grant_invoke(iam.User(here, "User"))
+    (component,) = (it for it in template(here)["Resources"] if it.startswith("ChatInferenceComponent"))
+    arn, of_component = here.resolve(grant.principal_statement.resources)
+    assert of_component == {"Ref": component}
+    assert here.resolve(made.inference_component_arn("chat")) == of_component
+    if is_here:
+        assert arn == here.resolve(endpoint.endpoint_arn)
+    else:
+        assert arn["Fn::Join"][1][-1] == ":sagemaker:us-east-1:111122223333:endpoint/shared"
+    metric = made.metric_model_latency()
+    assert dict(metric.dimensions) == {"InferenceComponentName": "chat"}
+    with pytest.raises(ValueError, match="choose one of inference_component='chat'"):
+        made.metric("ModelLatency", inference_component="other")
+
+
 def test_parts_have_the_l1s_that_they_make():
     here, app = stack(), stack(name="Other")
     scaling = EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED))

@@ -17,7 +17,7 @@ from support.pipelines import DOCS, ROOT, read
 from inferstack.check.load import load_spec, parse_spec
 from inferstack.constructs import InferenceEndpoint
 from inferstack.resolve import resolve_template
-from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
+from inferstack.resolve.invokers import CALL_WITH_TOKEN, invoke_actions
 
 FOLDER = DOCS / "iam"
 PAGE = (DOCS / "README.md").read_text("utf-8")
@@ -275,9 +275,11 @@ def granted(file: Any) -> set[str]:
 
 
 # The page says to add these, since only a few specs need them, and they reach far or are an invoker's.
-ADDED_WHERE_NEEDED = {"lambda:InvokeFunction", *INVOKE, CALL_WITH_TOKEN} | {
-    f"ssmmessages:{verb}{kind}Channel" for verb in ("Create", "Open") for kind in ("Control", "Data")
-}
+ADDED_WHERE_NEEDED = {
+    "lambda:InvokeFunction",
+    *invoke_actions(parse_spec(yaml.safe_load(SPEC)).spec),
+    CALL_WITH_TOKEN,
+} | {f"ssmmessages:{verb}{kind}Channel" for verb in ("Create", "Open") for kind in ("Control", "Data")}
 
 
 def test_the_boundary_lets_through_all_that_endpoints_need() -> None:

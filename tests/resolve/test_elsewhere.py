@@ -15,7 +15,7 @@ from support.resolving import Resolved, of_type, only
 from inferstack.check.load import parse_spec
 from inferstack.format.elsewhere import LISTS, TEXTS, ParameterType, is_list_type
 from inferstack.resolve import resolve_template
-from inferstack.resolve.invokers import CALL_WITH_TOKEN, INVOKE
+from inferstack.resolve.invokers import CALL_WITH_TOKEN
 
 PAGE = Path(__file__).parents[2] / "docs" / "elsewhere.md"
 MODEL, POLICY = "AWS::SageMaker::Model", "AWS::IAM::ManagedPolicy"
@@ -156,15 +156,42 @@ def test_exports_are_names_of_outputs(resolve: Resolved) -> None:
 
 
 def test_invokers_may_do_what_grant_invoke_grants(resolve: Resolved) -> None:
-    template = resolve("components", json.dumps({"invokers": {"roles": ["web"]}}))
+    template = resolve("components", json.dumps({"invokers": {"roles": ["web"], "openai_route": True}}))
     (component,) = of_type(template, "AWS::SageMaker::InferenceComponent")
     policy = template["Resources"]["InvokerPolicy"]["Properties"]
     invoke, token = policy["PolicyDocument"]["Statement"]
-    assert (invoke["Action"], invoke["Resource"]) == ([*INVOKE], [{"Ref": "Endpoint"}, {"Ref": component}])
+    assert (invoke["Action"], invoke["Resource"]) == (_ANY_TIME, [{"Ref": "Endpoint"}, {"Ref": component}])
     assert (token["Action"], token["Resource"]) == ([CALL_WITH_TOKEN], ["*"])
     assert policy["Roles"] == ["web"]
     assert policy["Description"] == "Allows invoking the SageMaker endpoint of this stack"
     assert template["Outputs"]["InvokerPolicyArn"]["Value"] == {"Ref": "InvokerPolicy"}
+
+
+_SERVES_LANGUAGE_MODELS = {"image": {"framework": "huggingface-vllm", "version": "0.21.0"}}
+_ASYNC = {"async_inference_config": {"output_config": {"s3_output_path": "s3://films/out/"}}}
+_ANY_TIME = ["sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream"]
+_QUEUED = ["sagemaker:InvokeEndpointAsync"]
+
+
+@pytest.mark.parametrize(
+    ("change", "actions", "by_token"),
+    [
+        ({}, _ANY_TIME, False),
+        ({"model": _SERVES_LANGUAGE_MODELS}, _ANY_TIME, True),
+        ({"model": _SERVES_LANGUAGE_MODELS, "invokers": {"openai_route": False}}, _ANY_TIME, False),
+        # Of an image of one's own, only the spec can say so.
+        ({"invokers": {"openai_route": True}}, _ANY_TIME, True),
+        ({"endpoint_config": _ASYNC}, _QUEUED, False),
+        ({"model": _SERVES_LANGUAGE_MODELS, "endpoint_config": _ASYNC}, _QUEUED, False),
+    ],
+)
+def test_invokers_may_do_what_the_endpoint_answers(
+    change: dict[str, Any], actions: list[str], by_token: bool, resolve: Resolved
+) -> None:
+    template = resolve("single", json.dumps({"invokers": {}, **change}))
+    invoke, *rest = template["Resources"]["InvokerPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert invoke["Action"] == actions
+    assert [it["Action"] for it in rest] == ([[CALL_WITH_TOKEN]] if by_token else [])
 
 
 @pytest.mark.parametrize(
@@ -182,7 +209,7 @@ def test_invokers_of_an_asynchronous_endpoint_exchange_files_in_the_bucket_of_th
     policy = resolve("single", json.dumps(change))["Resources"]["InvokerPolicy"]["Properties"][
         "PolicyDocument"
     ]
-    _, _, put, get, use = policy["Statement"]
+    _, put, get, use = policy["Statement"]
     assert (put["Action"], put["Resource"]) == (["s3:PutObject"], [_in_bucket("requests")])
     assert (get["Action"], get["Resource"]) == (
         ["s3:GetObject"],
@@ -201,7 +228,7 @@ def test_invokers_get_no_right_to_a_bucket_that_others_made(resolve: Resolved) -
     policy = resolve("single", json.dumps(change))["Resources"]["InvokerPolicy"]["Properties"][
         "PolicyDocument"
     ]
-    assert [it["Sid"] for it in policy["Statement"]] == ["Invoke", "CallWithToken"]
+    assert [it["Sid"] for it in policy["Statement"]] == ["Invoke"]
 
 
 def _in_bucket(folder: str) -> dict[str, str]:

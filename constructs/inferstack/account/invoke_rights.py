@@ -11,9 +11,7 @@ from inferstack.facts.async_inference import created, output_config
 from inferstack.facts.walk import components, is_async
 from inferstack.resolve.async_inference import FAILURES, RESPONSES
 from inferstack.resolve.images import key_arn
-from inferstack.resolve.invokers import INVOKE
-
-_INVOKE, _QUEUE, _STREAM = INVOKE
+from inferstack.resolve.invokers import STREAM, invoke_actions
 
 
 def invoke_policy(specs: Sequence[LoadedSpec], *, stream: bool) -> dict[str, Any]:
@@ -24,7 +22,7 @@ def invoke_policy(specs: Sequence[LoadedSpec], *, stream: bool) -> dict[str, Any
 def _rights(target: Target, *, stream: bool) -> Iterator[tuple[str, str]]:
     named = [f"endpoint/{target.name}"]
     named += [f"inference-component/{target.filled(name)}" for _, name, _ in components(target.spec)]
-    actions = [_QUEUE] if is_async(target.spec) else [_INVOKE, *([_STREAM] if stream else [])]
+    actions = [it for it in invoke_actions(target.spec) if stream or it != STREAM]
     yield from ((it, target.arn("sagemaker", name.lower())) for name in named for it in actions)
     if is_async(target.spec):
         yield from _of_answers(target)

@@ -12,7 +12,8 @@ from inferstack.node_runtime import select_node
 select_node()
 
 from inferstack.constructs.inference_endpoint import InferenceEndpoint
-from inferstack.constructs.interface import IInferenceEndpoint, MetricOptions
+from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.invoking import MetricOptions
 from inferstack.constructs.network import vpc_config
 from inferstack.constructs.parts import (
     EndpointAlarms,

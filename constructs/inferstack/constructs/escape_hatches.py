@@ -5,26 +5,30 @@ The whole endpoint and its parts inherit what applies to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import cast
 
 import aws_cdk as cdk
 from constructs import Construct
 
+from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.handles import imported
 from inferstack.constructs.interface import known_component
+from inferstack.constructs.invoking import Invokable
 from inferstack.constructs.metrics import WantedMetric, alarm_id
 from inferstack.constructs.rendered import Rendered
+from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.composite_alarms import composite_alarms
 from inferstack.facts.scaling import scaled_parts
-from inferstack.facts.walk import components, models
+from inferstack.facts.walk import components, hosting_of, models
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.autoscaling import target_id
 from inferstack.resolve.composite_alarms import composite_id
 from inferstack.resolve.execution_role import POLICY, ROLE
-from inferstack.resolve.inference_component import component_id
+from inferstack.resolve.inference_component import component_id, name_once_there
+from inferstack.resolve.invokers import has_openai_route, invoke_actions
 from inferstack.resolve.model import model_id
 from inferstack.texts.placeholders import is_list_token
 
@@ -47,8 +51,53 @@ class RoleL1s(Rendered):
         return self._l1s(cdk.aws_iam.CfnManagedPolicy, POLICY)
 
 
-class ComponentL1s(Rendered):
-    """L1s of inference components and models."""
+class InvokableParts(Rendered, Invokable):
+    """What a spec says of invoking an endpoint, or components on it."""
+
+    def inference_component_name(self, name: str) -> str:
+        """Name to invoke an inference component by; a resource that refers to it is deployed after that.
+
+        Raises:
+            ValueError: when the spec has no component of that name.
+        """
+        return for_cdk(name_once_there(name, self._component(name).ref))
+
+    def inference_component_arn(self, name: str) -> str:
+        """ARN of an inference component; a resource that refers to it is deployed after the component.
+
+        Raises:
+            ValueError: when the spec has no component of that name.
+        """
+        return self._component(name).ref
+
+    def _component(self, name: str) -> cdk.CfnResource:
+        spec = self._lasting
+        found = {it: component_id(spec, it, component) for _, it, component in components(spec)}
+        return self._l1(found[known_component(self._tokens.lasting(name), found)])
+
+    def _component_arns(self) -> Iterator[str]:
+        return (self.inference_component_arn(name) for _, name, _ in components(self._spec))
+
+    def _known_name(self) -> str:
+        return self._spec.endpoint_name
+
+    def _hosting(self) -> Hosting:
+        return hosting_of(self._spec)
+
+    def _invoke_actions(self) -> Sequence[str]:
+        return invoke_actions(self._spec)
+
+    def _has_openai_route(self) -> bool:
+        return has_openai_route(self._spec)
+
+
+class ComponentL1s(InvokableParts):
+    """L1s of inference components, of models, and of the log groups that containers write into."""
+
+    @property
+    def cfn_log_groups(self) -> Sequence[cdk.aws_logs.CfnLogGroup]:
+        """The L1s of the log groups: the endpoint's, then its components'; none without `log_groups`."""
+        return self._l1s(cdk.aws_logs.CfnLogGroup)
 
     @property
     def cfn_models(self) -> Sequence[cdk.aws_sagemaker.CfnModel]:
@@ -77,11 +126,6 @@ class ComponentL1s(Rendered):
             ValueError: when the spec has no component of that name.
         """
         return cast("cdk.aws_sagemaker.CfnInferenceComponent", self._component(name))
-
-    def _component(self, name: str) -> cdk.CfnResource:
-        spec = self._lasting
-        found = {it: component_id(spec, it, component) for _, it, component in components(spec)}
-        return self._l1(found[known_component(self._tokens.lasting(name), found)])
 
 
 class AlarmL1s(Rendered):

@@ -10,7 +10,6 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct
 
-from inferstack.catalog.metrics import Hosting
 from inferstack.check.in_stack import refuse_exports
 from inferstack.constructs.cdk_interfaces import Connectable, Grantable
 from inferstack.constructs.escape_hatches import AlarmHandles, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
@@ -31,12 +30,11 @@ from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.async_inference import output_config
 from inferstack.facts.publications import Publisher, publishers
 from inferstack.facts.role import makes_role, needs_role
-from inferstack.facts.walk import components, endpoint_config, hosting_of, models
+from inferstack.facts.walk import components, endpoint_config, models
 from inferstack.format.logical_ids import ENDPOINT, ENDPOINT_CONFIG
 from inferstack.format.model import VpcConfig
 from inferstack.resolve.async_inference import topic_id
 from inferstack.resolve.execution_role import ROLE
-from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.resolve.template import Template
 from inferstack.texts.placeholders import is_list_token
@@ -350,33 +348,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         """The L1 of the endpoint configuration."""
         return self._only_l1(cdk.aws_sagemaker.CfnEndpointConfig)
 
-    def inference_component_name(self, name: str) -> str:
-        """Name to invoke an inference component by; a resource that refers to it is deployed after that.
-
-        Raises:
-            ValueError: when the spec has no component of that name.
-        """
-        return for_cdk(name_once_there(name, self._component(name).ref))
-
-    def inference_component_arn(self, name: str) -> str:
-        """ARN of an inference component; a resource that refers to it is deployed after the component.
-
-        Raises:
-            ValueError: when the spec has no component of that name.
-        """
-        return self._component(name).ref
-
-    def _component_arns(self) -> Iterator[str]:
-        return (self.inference_component_arn(name) for _, name, _ in components(self._spec))
-
-    def _known_name(self) -> str:
-        return self._spec.endpoint_name
-
     def _publishers(self) -> Sequence[Publisher]:
         return tuple(publishers(self._spec))
-
-    def _hosting(self) -> Hosting:
-        return hosting_of(self._spec)
 
     def _networks(self) -> Iterator[VpcConfig]:
         of_models = (model.vpc_config for _, _, model in models(self._spec))

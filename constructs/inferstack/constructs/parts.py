@@ -6,7 +6,7 @@ Each takes the spec of the whole endpoint and makes its own resources only: the 
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence, Set as AbstractSet
 from functools import cached_property
 from typing import ClassVar
 
@@ -30,9 +30,11 @@ from inferstack.constructs.handles import role_handle
 from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, place_of, settled, take
 from inferstack.constructs.rendered import AnySpec, Rendered, spec_by_name, spec_in_stack
+from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.alarms import rollbacks
 from inferstack.facts.async_inference import created
-from inferstack.facts.walk import components, models
+from inferstack.facts.publications import Publisher, publishing_component
+from inferstack.facts.walk import components, models, variants
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 from inferstack.problems.file_codes import SAME_ALARM, SAME_COMPONENT, SAME_DASHBOARD
@@ -48,7 +50,7 @@ from inferstack.resolve.model import model_id
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import at_deployment
 from inferstack.resolve.template import Template, part_of, waits_for
-from inferstack.texts.placeholders import is_settled
+from inferstack.texts.placeholders import is_opaque, is_settled
 
 # Rules about a role that a spec makes. They report a missing right at the block that needs it.
 _ROLE_LACKS = frozenset({"IS823", "IS830"})
@@ -185,14 +187,24 @@ class _Beside(_Part):
             SpecError: when the spec has errors, or names another account or region than the stack; or when an
                 earlier construct has taken some of its names, in the same stack or the same account and
                 region.
+            TypeError: when ``endpoint`` is a name as text, an L1 or something else that is not an endpoint.
             ValueError: when the spec asks for nothing that the construct makes, or ``endpoint`` has another
-                name or is in another account or region.
+                name, lacks a variant of the spec, or is in another account or region.
         """
         if endpoint is not None:
+            if not isinstance(endpoint, IInferenceEndpoint):
+                given = (
+                    f"the text {endpoint!r}" if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
+                )
+                fix = "pass an endpoint, such as `InferenceEndpoint.from_endpoint_name(…)`"
+                raise TypeError(f"`endpoint` is {given}, not an endpoint; {fix}")
             named = spec if isinstance(spec, LoadedSpec) else structured(spec)
             _refuse_other_name(named.spec.endpoint_name, endpoint._known_name())
             _refuse_elsewhere(scope, endpoint)
+            if isinstance(endpoint, Rendered):
+                _refuse_other_variants(named.spec, endpoint._spec)
         super().__init__(scope, construct_id, spec=spec)
+        self._endpoint = endpoint
         if isinstance(endpoint, Rendered):
             self._wait_for(endpoint)
 
@@ -206,6 +218,18 @@ class _Beside(_Part):
 def _refuse_other_name(name: str, found: str) -> None:
     if is_settled(name) and is_settled(found) and name.casefold() != found.casefold():
         raise ValueError(f"the spec is for the endpoint {name}, but `endpoint` is {found}; pass both of one")
+
+
+def _refuse_other_variants(spec: ModelSpec, made: ModelSpec) -> None:
+    """Refuses variants that the endpoint lacks, as AWS would in the middle of a deployment."""
+    there = [it.variant_name for _, it in variants(made)]
+    for _, variant in variants(spec):
+        name = variant.variant_name
+        if name not in there and all(map(is_settled, (name, *there))):
+            raise ValueError(
+                f"the spec has the variant {name}, but `endpoint` has {listed(there, last='and')}; "
+                "give both the same `variant_name`"
+            )
 
 
 def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
@@ -336,3 +360,25 @@ class InferenceComponents(_Beside, ComponentL1s, ScalingL1s, AlarmL1s):
     wanted = staticmethod(_components)
     about = frozenset({"inference_components", "models"})
     takes = frozenset({SAME_COMPONENT})
+
+    @property
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint that the components are on. SageMaker writes names in ARNs in lower case."""
+        if self._endpoint is not None:
+            return self._endpoint.endpoint_arn
+        name = self._known_name()
+        return cdk.Stack.of(self).format_arn(
+            service="sagemaker",
+            resource="endpoint",
+            resource_name=for_cdk(name if is_opaque(name) else name.lower()),
+            arn_format=cdk.ArnFormat.SLASH_RESOURCE_NAME,
+        )
+
+    @cached_property
+    def env(self) -> cdk.interfaces.ResourceEnvironment:
+        """Account and region of the components."""
+        stack = cdk.Stack.of(self)
+        return cdk.interfaces.ResourceEnvironment(account=stack.account, region=stack.region)
+
+    def _publishers(self) -> Sequence[Publisher]:
+        return [publishing_component(self._spec, name, it) for _, name, it in components(self._spec)]

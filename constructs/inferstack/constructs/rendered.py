@@ -13,11 +13,14 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
+import aws_cdk as cdk
+import jsii
 import msgspec
-from aws_cdk import Annotations, Aws, CfnResource
-from constructs import Construct, Node
+from aws_cdk import Annotations, Aws, CfnResource, Stack
+from constructs import Construct, IValidation, Node
 from msgspec.structs import replace
 
+from inferstack.catalog.resource_types import LOG_GROUP_TYPE
 from inferstack.check.in_stack import filled_in, in_place, named_after, under_role, with_texts
 from inferstack.check.load import LoadedSpec, ruled, structured
 from inferstack.constructs.app_buckets import refuse_names_for_urls, with_keys_of_buckets
@@ -117,6 +120,8 @@ class Rendered(Include):
             super().__init__(
                 scope, construct_id, template_file=name, preserve_logical_ids=preserve_logical_ids
             )
+        if LOG_GROUP_TYPE in self._types.values():
+            super().node.add_validation(_LogGroupsOnce(self))
         for warning in made.loaded.warnings:
             # The code is the id by which a user acknowledges the warning in CDK.
             Annotations.of(self).add_warning_v2(warning.code, warning.without_severity)
@@ -173,6 +178,32 @@ class Rendered(Include):
         if not fitting:
             raise ValueError(f"the spec of {self._spec.endpoint_name} makes no {_type_name(wanted)}")
         return fitting[0]
+
+
+@jsii.implements(IValidation)
+class _LogGroupsOnce:
+    """Refuses log groups that the app makes, too: CloudFormation would, in the middle of the deployment.
+
+    At synthesis, since the app may make them later.
+    """
+
+    def __init__(self, construct: Rendered) -> None:
+        self._construct = construct
+
+    @jsii.member(jsii_name="validate")
+    def validate(self) -> list[str]:
+        """What is wrong, for CDK to report."""
+        own = {it.log_group_name: it for it in self._construct._l1s(cdk.aws_logs.CfnLogGroup)}
+        paths = {it.node.path for it in own.values()}
+        made = Stack.of(self._construct).node.find_all()
+        return [
+            f"the log group {it.log_group_name} is made by {it.node.path}, too; "
+            "remove `log_groups` from the spec, or that one"
+            for it in made
+            if isinstance(it, cdk.aws_logs.CfnLogGroup)
+            and it.log_group_name in own
+            and it.node.path not in paths
+        ]
 
 
 def _type_name(l1: Any) -> str:

@@ -176,3 +176,6 @@ class Invokers(Block):
     """Names of existing roles of the account that get the policy."""
     role: InvokerRole | None = None
     """A new role with the policy."""
+    openai_route: bool | None = None
+    """Whether the policy allows bearer tokens, which the OpenAI-compatible route takes. Without the key, it
+    does where a container runs one of AWS's images for language models."""

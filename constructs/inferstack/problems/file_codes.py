@@ -164,6 +164,11 @@ NO_RIGHT = _warning(
     "An app grants the right to invoke to a role of another account, to which CDK attaches nothing.",
     "https://docs.aws.amazon.com/IAM/latest/UserGuide/tutorial_cross-account-with-roles.html",
 )
+ONE_ZONE = _warning(
+    "IS278",
+    "All subnets that an app takes from its network are in one Availability Zone.",
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html",
+)
 NOT_ALONE = _error(
     "IS192",
     "The spec has `exports`, but its endpoint is in a stack of the app, which has outputs of its own.",

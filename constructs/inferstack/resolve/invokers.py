@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from inferstack.catalog.resource_types import MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.facts.async_inference import output_config
-from inferstack.facts.walk import components
+from inferstack.facts.engines import has_language_model
+from inferstack.facts.walk import components, is_async
 from inferstack.format.elsewhere import InvokerRole, Invokers
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.logical_ids import ENDPOINT, INVOKER_POLICY, INVOKER_ROLE
@@ -21,7 +22,8 @@ INVOKE = tuple(
     f"sagemaker:{action}"
     for action in ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 )
-"""The actions on the endpoint and on each of its inference components."""
+"""The actions on an endpoint and on each of its inference components."""
+_INVOKE, _QUEUE, STREAM = INVOKE
 CALL_WITH_TOKEN = "sagemaker:CallWithBearerToken"
 """The OpenAI-compatible route takes a token, and IAM knows no resource of that action."""
 
@@ -39,9 +41,28 @@ def resolve_invokers(spec: ModelSpec) -> Resources:
     return {**role, INVOKER_POLICY: policy}
 
 
+def invoke_actions(spec: ModelSpec) -> tuple[str, ...]:
+    """The actions that the endpoint answers: asynchronous ones take no other requests, others none of those.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference.html
+    """
+    return (_QUEUE,) if is_async(spec) else (_INVOKE, STREAM)
+
+
+def has_openai_route(spec: ModelSpec) -> bool:
+    """Whether an engine is known to answer on the OpenAI-compatible route, which asynchronous endpoints lack.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-openai-compatible.html
+    """
+    return has_language_model(spec) and not is_async(spec)
+
+
 def _policy(spec: ModelSpec, block: Invokers) -> dict[str, Value]:
     parts = [ref(component_id(spec, name, component)) for _, name, component in components(spec)]
     made = [] if block.role is None else [ref(INVOKER_ROLE)]
+    by_token = has_openai_route(spec) if block.openai_route is None else block.openai_route
+    allow = {"Effect": "Allow"}
+    token = [{"Sid": "CallWithToken", **allow, "Action": [CALL_WITH_TOKEN], "Resource": ["*"]}]
     return present(
         # Without the endpoint's name: another description replaces the policy, which CloudFormation refuses
         # if that has a name.
@@ -49,8 +70,13 @@ def _policy(spec: ModelSpec, block: Invokers) -> dict[str, Value]:
         ManagedPolicyName=block.managed_policy_name,
         Path=block.path,
         PolicyDocument=_document(
-            {"Sid": "Invoke", "Effect": "Allow", "Action": [*INVOKE], "Resource": [ref(ENDPOINT), *parts]},
-            {"Sid": "CallWithToken", "Effect": "Allow", "Action": [CALL_WITH_TOKEN], "Resource": ["*"]},
+            {
+                "Sid": "Invoke",
+                **allow,
+                "Action": [*invoke_actions(spec)],
+                "Resource": [ref(ENDPOINT), *parts],
+            },
+            *(token if by_token else ()),
             *_exchange_files(spec),
         ),
         Roles=[*block.roles, *made] or None,
