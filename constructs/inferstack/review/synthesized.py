@@ -23,7 +23,7 @@ from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import PlaceOf
 from inferstack.format.logical_ids import ENDPOINT
 from inferstack.problems import FilePlace, Problem, Severity, SpecError, SpecPath, dotted
-from inferstack.problems.file_codes import UNCLEAR
+from inferstack.problems.file_codes import UNCLEAR, UNRESOLVED
 from inferstack.problems.words import listed
 from inferstack.review.base import BaseStack
 from inferstack.review.deploying import not_ours
@@ -134,9 +134,28 @@ def synthesis_of(templates: Collection[PreviousTemplate], problems: Sequence[Pro
     return Synthesis(
         tuple(ours),
         tuple(it for it in templates if not it.is_foreign),
-        (*problems, *not_ours(templates)),
+        (*problems, *not_ours(templates), *(it for one in templates for it in _unresolved(one))),
         tuple(notes_on(templates)),
     )
+
+
+def _unresolved(template: PreviousTemplate) -> Iterator[Problem]:
+    """What resources of specs refer to and the template lacks: an app can remove anything from its stack."""
+    sections = template.sections
+    if "Transform" in sections:
+        return  # Which resources there will be, only the transform knows.
+    there = sections["Resources"].keys() | deployed.mapping(sections.get("Parameters")).keys()
+    for logical_id, it in sections["Resources"].items():
+        waits = [name for name in deployed.entries(it.get("DependsOn")) if isinstance(name, str)]
+        referred = [*deployed.references(deployed.properties_of(it)), *waits]
+        lacking = [name for name in dict.fromkeys(referred) if name not in there and "::" not in name]
+        if lacking and source_of(it) is not None:
+            message = (
+                f"`{logical_id}` ({deployed.type_of(it)}) refers to {listed(lacking, last='and')}, which the "
+                "template lacks"
+            )
+            fix = "keep in the stack what it refers to, or remove it from the stack, too"
+            yield Problem(FilePlace(template.file), message, fix, UNRESOLVED)
 
 
 def _document(file: str | None) -> Document | None:
@@ -188,7 +207,7 @@ def match_templates(
 
 
 def _is_same_stack(was: PreviousTemplate, now: PreviousTemplate, *, alone: bool) -> bool:
-    """Whether a template is of the same stack as another; if both are ``alone``, unless it is known not to be."""
+    """Whether both are of one stack; of two that are ``alone``, nothing is known against it."""
     if None not in (was.stack, now.stack):
         return was.stack == now.stack
     # The file of `get-template` may be called anything.

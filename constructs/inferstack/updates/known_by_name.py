@@ -92,10 +92,10 @@ _OF_THE_ACCOUNT = (BUCKET_TYPE, MANAGED_POLICY_TYPE, ROLE_TYPE)
 
 @update_rule("IS858", effect="refused", source=f"{USER_GUIDE}/aws-properties-name.html")
 def named_under_another_id(update: Update) -> Iterator[Problem]:
-    """A resource of an app's own stack gets another logical id, or moves to another stack, and keeps its name.
+    """A resource of an app's own stack gets another logical id or another stack, and keeps its name.
 
     To CloudFormation it is another resource, which is made while the old one still has the name. CDK makes
-    logical ids of the ids of a construct and of those around it, and a nested stack is a stack, too.
+    logical ids of the ids of a construct and of those around it. A nested stack is another stack, too.
     """
     kept = [
         (update.changes[it].type, deployed.shown(old), *ids)
@@ -106,27 +106,27 @@ def named_under_another_id(update: Update) -> Iterator[Problem]:
     ]
     if kept:
         (type_name, name, old, new), *others = sorted(kept, key=lambda it: it[0] != ENDPOINT_TYPE)
-        rest = listed([it[1] for it in others], last="and")
-        if update.other_stack is not None:
-            before, after = update.other_stack
-            also = f", and so do {rest}" if others else ""
-            message = (
-                f"`{name}` ({type_name}) moves from the stack `{before}` to `{after}`{also}: a name can only be "
-                "taken again once the old stack has given it up"
-            )
-            fix = (
-                "keep the endpoint in its stack, and the stack's name (`stack_name`); or retain and import it; "
-                "or remove it in a deployment before this one; or write another `endpoint_name`"
-            )
-        else:
+        what, rest = f"`{name}` ({type_name})", listed([it[1] for it in others], last="and")
+        if update.other_stack is None:
             also = f", and so do those of {rest}" if others else ""
             message = (
-                f"the logical id of `{name}` ({type_name}) changes from `{old}` to `{new}`{also}: "
-                "CloudFormation makes new ones first, while the old ones still have the names"
+                f"the logical id of {what} changes from `{old}` to `{new}`{also}: CloudFormation "
+                "makes new ones first, while the old ones still have the names"
             )
             fix = (
-                "keep the ids of the construct and of the constructs around it, or give each resource its old "
-                "logical id: `override_logical_id`"
+                "keep the ids of the construct and of the constructs around it, or give each resource its "
+                "old logical id: `override_logical_id`"
+            )
+        else:
+            old, new = update.other_stack
+            also = f" with {rest}" if others else ""
+            message = (
+                f"{what} moves from the stack `{old}` to `{new}`{also}: a new one cannot be made as long as "
+                "the old stack has the name"
+            )
+            fix = (
+                "keep the stack and its name (`stack_name`), retain and import what moves, remove it in a "
+                "deployment before this one, or write another `endpoint_name`"
             )
         yield Problem(_NAME, message, fix)
 
