@@ -34,23 +34,20 @@ class StackInApp(msgspec.Struct, frozen=True):
 def stack_in_app(path: Path) -> StackInApp:
     """Where a template is deployed, as far as the files around it say so."""
     try:
-        return _stack(path, frozenset())
+        return _stack(path)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
         # There need not be any, and they may be of a version that says this in another way.
         return StackInApp()
 
 
-def _stack(path: Path, inside: frozenset[Path]) -> StackInApp:
-    """The stack of a template that is nested in, or around, those ``inside``."""
+def _stack(path: Path) -> StackInApp:
     for name, it in _json(path.parent / "manifest.json")["artifacts"].items():
         properties = deployed.mapping(deployed.mapping(it).get("properties"))
         if properties.get("templateFile") == path.name:
             account, region = _ENVIRONMENT.fullmatch(it["environment"]).groups()  # type: ignore[union-attr]
             return StackInApp(_known(account), _known(region), str(properties.get("stackName", name)))
     parent, logical_id = next(_parents(path))
-    if parent in inside:
-        raise LookupError(parent)
-    around = _stack(parent, inside | {path})
+    around = _stack(parent)
     return replace(around, name=f"{around.name}/{logical_id}")
 
 
