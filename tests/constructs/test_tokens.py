@@ -461,6 +461,15 @@ def test_an_app_gets_through_before_its_look_ups_are_made() -> None:
         assert made(changed(of_single(execution_role={}), {path: look_up(home, "/churn/it")}), home)
 
 
+@pytest.mark.parametrize("subnet_type", cdk.aws_ec2.SubnetType)
+def test_a_network_is_not_judged_before_it_is_looked_up(subnet_type: cdk.aws_ec2.SubnetType) -> None:
+    home = stack()
+    vpc = cdk.aws_ec2.Vpc.from_lookup(home, "Vpc", vpc_id="vpc-0a1b2c3d4e5f60718")
+    subnets = vpc.select_subnets(subnet_type=subnet_type).subnet_ids
+    network = {"subnets": subnets, "security_group_ids": ["sg-0a1b2c3d4e5f60718"]}
+    assert "IS249" not in {it.code for it in parse_spec(of_single(model={"vpc_config": network})).warnings}
+
+
 def found_in(data: dict[str, Any]) -> list[str]:
     # The number of a token differs between processes.
     return [f"{it.code} {'.'.join(map(str, it.path))}".replace(TEXT, "TEXT") for it in errors(data)]

@@ -30,8 +30,8 @@ def test_what_is_said_has_a_way_round_and_a_place_in_the_spec(pair: Pair) -> Non
         assert update.written(problem.path) == problem.path
 
 
-OF_OWN_STACKS = {"IS858"}
-"""About logical ids in an app's own stack, which pairs of specs do not have: tests/review/test_own_stacks.py."""
+OF_OWN_STACKS = {"IS858", "IS898"}
+"""About what only an app decides, and no pair of specs: tests/review/test_own_stacks.py and test_moves.py."""
 
 
 @pytest.mark.parametrize("code", sorted(UPDATE_RULES.keys() - OF_OWN_STACKS))

@@ -197,6 +197,11 @@ OTHER_STACK = COMPARISON_CODES.error(
 LEFT_OVER = COMPARISON_CODES.warning(
     "IS854", "No spec of the folder makes a template's stack any more.", _OWN
 )
+UNRESOLVED = COMPARISON_CODES.error(
+    "IS859",
+    "A template refers to a resource or a parameter that it lacks, which CloudFormation refuses.",
+    "https://repost.aws/knowledge-center/cloudformation-template-validation",
+)
 NO_BASE = COMPARISON_CODES.error(
     "IS895",
     "The base to compare with is neither a path nor a revision of git, may be either, or cannot be read.",

@@ -1,6 +1,7 @@
 """What a change deploys, costs, replaces and risks: specs compared with a base.
 
     templates.py, base.py    what is compared with: templates, specs, a revision of git
+    cloud_assembly.py        which stack of an app a template is for
     matching.py              which template belongs to which spec
     deploying.py             a spec about to be deployed over a template
     synthesized.py           a template about to be deployed, which an app of one's own made

@@ -160,6 +160,9 @@ def _problems(match: Match, region: str | None, notes: list[str]) -> list[Proble
 
 
 def _summary(update: Update) -> str:
+    if update.other_stack is not None:
+        old, new = update.other_stack
+        return f"moves from the stack `{old}` to `{new}`"
     groups = {fate: [it.logical_id for it in update.changes.values() if it.fate is fate] for fate in Fate}
     del groups[Fate.UNCHANGED]
     parts = [f"{fate} {', '.join(ids)}" for fate, ids in groups.items() if ids]

@@ -25,6 +25,7 @@ from inferstack.endpoint.of_template import Picture
 from inferstack.endpoint.place import Place
 from inferstack.endpoint.protections import altered, lowered
 from inferstack.endpoint.scaling import Scaling
+from inferstack.endpoint.stack import Stack
 from inferstack.facts.scaling import WHAT
 from inferstack.format.kinds import Ignore
 from inferstack.problems import Problem, dotted
@@ -40,6 +41,7 @@ from inferstack.review.widened import role_findings
 from inferstack.texts.s3_urls import location_of
 from inferstack.updates.effects import Effect
 from inferstack.updates.removed import Gone, what_goes
+from inferstack.updates.role import policies_left
 from inferstack.updates.rules import update_problems
 from inferstack.updates.update import Change, Fate, Update, compare
 
@@ -48,12 +50,18 @@ _ALARMS = frozenset({ALARM_TYPE, COMPOSITE_ALARM_TYPE})
 PROVISIONED = WHAT[PROVISIONED_CONCURRENCY]
 
 
+def _with_policies_left(pair: Pair) -> Stack:
+    """What there is after the update, with the policies that leave the stack and stay attached."""
+    left = policies_left(pair.old.resources, pair.new.resources)
+    return replace(pair.new, resources={**pair.new.resources, **left})
+
+
 def compared(pair: Pair) -> list[Finding]:
     """Everything to know about an update, each once."""
     risks, twins = list(update_findings(pair)), container_twins(pair)
     return [
         *risks,
-        *role_findings(pair.key, pair.old, pair.new),
+        *role_findings(pair.key, pair.old, _with_policies_left(pair)),
         *alarm_findings(pair),
         *_protections(pair, twins),
         *_contents(pair, twins),

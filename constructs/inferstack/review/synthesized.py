@@ -23,7 +23,7 @@ from inferstack.endpoint.place import Place
 from inferstack.endpoint.stack import PlaceOf
 from inferstack.format.logical_ids import ENDPOINT
 from inferstack.problems import FilePlace, Problem, Severity, SpecError, SpecPath, dotted
-from inferstack.problems.file_codes import UNCLEAR
+from inferstack.problems.file_codes import UNCLEAR, UNRESOLVED
 from inferstack.problems.words import listed
 from inferstack.review.base import BaseStack
 from inferstack.review.deploying import not_ours
@@ -39,7 +39,7 @@ from inferstack.source.document import Document
 from inferstack.source.spec_file import SUFFIXES
 from inferstack.updates.removed import REMOVED
 from inferstack.updates.rules import update_problems
-from inferstack.updates.update import Update, compare
+from inferstack.updates.update import Update, compare, differ
 
 
 class Synthesized(msgspec.Struct, frozen=True):
@@ -87,8 +87,8 @@ class Synthesis(msgspec.Struct, frozen=True):
     """What is about to be deployed, and what is wrong with its templates."""
 
     endpoints: tuple[Synthesized, ...] = ()
-    stacks: frozenset[str] = frozenset()
-    """Names of the templates, those without an endpoint among them."""
+    templates: tuple[PreviousTemplate, ...] = ()
+    """All templates that may be compared, those without an endpoint among them."""
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -133,10 +133,29 @@ def synthesis_of(templates: Collection[PreviousTemplate], problems: Sequence[Pro
         ours += [Synthesized(it.made, _document(it.source_of(ENDPOINT))) for it in made]
     return Synthesis(
         tuple(ours),
-        frozenset(_stack(it) for it in templates if not it.is_foreign),
-        (*problems, *not_ours(templates)),
+        tuple(it for it in templates if not it.is_foreign),
+        (*problems, *not_ours(templates), *(it for one in templates for it in _unresolved(one))),
         tuple(notes_on(templates)),
     )
+
+
+def _unresolved(template: PreviousTemplate) -> Iterator[Problem]:
+    """What resources of specs refer to and the template lacks: an app can remove anything from its stack."""
+    sections = template.sections
+    if "Transform" in sections:
+        return  # Which resources there will be, only the transform knows.
+    there = sections["Resources"].keys() | deployed.mapping(sections.get("Parameters")).keys()
+    for logical_id, it in sections["Resources"].items():
+        waits = [name for name in deployed.entries(it.get("DependsOn")) if isinstance(name, str)]
+        referred = [*deployed.references(deployed.properties_of(it)), *waits]
+        lacking = [name for name in dict.fromkeys(referred) if name not in there and "::" not in name]
+        if lacking and source_of(it) is not None:
+            message = (
+                f"`{logical_id}` ({deployed.type_of(it)}) refers to {listed(lacking, last='and')}, which the "
+                "template lacks"
+            )
+            fix = "keep in the stack what it refers to, or remove it from the stack, too"
+            yield Problem(FilePlace(template.file), message, fix, UNRESOLVED)
 
 
 def _document(file: str | None) -> Document | None:
@@ -166,26 +185,53 @@ def match_templates(
     synthesis: Synthesis, stacks: Sequence[BaseStack]
 ) -> tuple[list[TemplateMatch], list[BaseStack]]:
     """Each endpoint with what it was, and those that its stack has no more."""
-    is_one = len(synthesis.stacks) == len({_stack(it.template) for it in stacks}) == 1
+    is_one = len(synthesis.templates) == len({it.template.file for it in stacks}) == 1
+    # What a pipeline has fetched has the file's name from the app, and nothing else of it.
+    names = {_file(it): it.stack for it in synthesis.templates}
+    stacks = [
+        replace(it, template=replace(was, stack=was.stack or names.get(_file(was))))
+        for it in stacks
+        for was in (it.template,)
+    ]
 
-    def same_stack(name: str) -> list[BaseStack]:
-        # The file of `get-template` may be called anything.
-        return [it for it in stacks if is_one or _stack(it.template) == name]
+    def same_stack(now: PreviousTemplate) -> list[BaseStack]:
+        return [it for it in stacks if _is_same_stack(it.template, now, alone=is_one)]
 
-    matches = [_match(it, same_stack(_stack(it.template)), stacks) for it in synthesis.endpoints]
+    stay = {it.template.title for one in synthesis.endpoints for it in _named(one, same_stack(one.template))}
+    others = [it for it in stacks if it.template.title not in stay]
+    matches = [_match(it, same_stack(it.template), others) for it in synthesis.endpoints]
     taken = {it.stack.template.title for it in matches if it.stack is not None}
-    there = {it.template.title: it for name in synthesis.stacks for it in same_stack(name)}
+    there = {it.template.title: it for now in synthesis.templates for it in same_stack(now)}
     gone = [it for title, it in there.items() if it.template.is_own_stack and title not in taken]
     return matches, gone
 
 
-def _match(one: Synthesized, same: Sequence[BaseStack], stacks: Sequence[BaseStack]) -> TemplateMatch:
-    """The endpoint of its name in the ``same`` stack as before, or in any if there is no such stack."""
-    name = one.endpoint_name.casefold()
-    around = same or stacks
-    found = [it for it in around if Synthesized(it.template).endpoint_name.casefold() == name]
+def _is_same_stack(was: PreviousTemplate, now: PreviousTemplate, *, alone: bool) -> bool:
+    """Whether both are of one stack; of two that are ``alone``, nothing is known against it."""
+    if None not in (was.stack, now.stack):
+        return was.stack == now.stack
+    # The file of `get-template` may be called anything.
+    return alone or _file(was) == _file(now)
+
+
+def _match(one: Synthesized, same: Sequence[BaseStack], others: Sequence[BaseStack]) -> TemplateMatch:
+    """The endpoint of its name in the ``same`` stack as before, or in one of the ``others`` that it may have
+    left: in any if the stack is new, else in one that is known not to be this one.
+    """
+    now = one.template
+    left = [
+        it
+        for it in others
+        if not differ((it.account, it.region), (now.account, now.region))
+        and (not same or differ([it.template.stack], [now.stack]))
+    ]
+    around = same or left
     # Under another name it is still the one of its construct.
-    found = found or [it for it in same if it.template.construct == one.template.construct]
+    found = (
+        _named(one, same)
+        or _named(one, left)
+        or [it for it in same if it.template.construct == now.construct]
+    )
     if len(found) > 1:
         titles = listed([it.template.title for it in found], last="and", quote="")
         message = f"{titles} all have the endpoint `{one.endpoint_name}`"
@@ -199,7 +245,13 @@ def _match(one: Synthesized, same: Sequence[BaseStack], stacks: Sequence[BaseSta
     return TemplateMatch(one, replace(found[0], template=found[0].template.made))
 
 
-def _stack(template: PreviousTemplate) -> str:
+def _named(one: Synthesized, stacks: Sequence[BaseStack]) -> list[BaseStack]:
+    """Those with an endpoint of the same name; SageMaker does not tell names apart by case."""
+    name = one.endpoint_name.casefold()
+    return [it for it in stacks if Synthesized(it.template).endpoint_name.casefold() == name]
+
+
+def _file(template: PreviousTemplate) -> str:
     return PurePath(template.file).name
 
 
@@ -210,7 +262,8 @@ def update_between(one: Synthesized, before: PreviousTemplate | None) -> Update:
     """What deploying a template does to an endpoint of an earlier one, or to none."""
     after = one.template
     old = {} if before is None else before.resources
-    ids = {} if before is None or not (before.ids and after.ids) else _other_ids(before.ids, after.ids)
+    moves = before is not None and differ([before.stack], [after.stack])
+    ids = {} if before is None else _other_ids(before, after, all_of_them=moves)
     sources = {logical_id: _path(source_of(it)) for logical_id, it in after.resources.items()}
     return Update(
         endpoint_name=one.endpoint_name,
@@ -225,11 +278,22 @@ def update_between(one: Synthesized, before: PreviousTemplate | None) -> Update:
         sections_before={} if before is None else before.sections,
         sections_after=after.sections,
         other_ids=ids,
+        other_stack=(str(before.stack), str(after.stack)) if before is not None and moves else None,
     )
 
 
-def _other_ids(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    return {it: (before[it], new) for it, new in after.items() if it in before and before[it] != new}
+def _other_ids(
+    before: PreviousTemplate, after: PreviousTemplate, *, all_of_them: bool
+) -> dict[str, tuple[str, str]]:
+    """The logical ids of resources in their stacks, before and after, where they differ."""
+    if not (all_of_them or (before.ids and after.ids)):
+        return {}
+    both = {
+        it: (before.ids.get(it, it), after.ids.get(it, it))
+        for it in after.resources
+        if it in before.resources
+    }
+    return {it: (old, new) for it, (old, new) in both.items() if all_of_them or old != new}
 
 
 def _path(source: str | None) -> SpecPath:

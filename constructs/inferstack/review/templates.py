@@ -1,7 +1,6 @@
 """Previous templates: files of JSON or YAML, or the folders that `cdk synth` and `inferstack render` fill."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from inferstack.format.logical_ids import SOURCE_METADATA
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import BAD_TEMPLATE, NOT_A_TEMPLATE
 from inferstack.problems.words import describe, listed
+from inferstack.review.cloud_assembly import stack_in_app
 from inferstack.source.spec_file import read_text
 
 PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
@@ -44,6 +44,8 @@ class PreviousTemplate(msgspec.Struct, frozen=True):
     """The account that an app made it for; None if that is not known."""
     made_for: str | None = None
     """The region that an app made it for; None if that is not known."""
+    stack: str | None = None
+    """The stack that an app made it for; None if that is not known."""
     construct: str = ""
     """What the logical ids of the endpoint begin with in a stack where other resources stand, too."""
     ids: Mapping[str, str] = {}
@@ -157,28 +159,10 @@ def read_template(path: Path) -> PreviousTemplate:
         found = error.problems[0]
         raise SpecError([Problem(found.in_file, found.message, _GET_A_TEMPLATE, BAD_TEMPLATE)]) from None
     sections = _sections(_parsed(text, file), file)
-    account, region = _place_in_app(path)
-    return PreviousTemplate(file, sections["Resources"], sections, account, region)
-
-
-_ENVIRONMENT = re.compile(r"aws://([^/]+)/([^/]+)")
-
-
-def _place_in_app(path: Path) -> tuple[str | None, str | None]:
-    """Account and region of a template, from the manifest that `cdk synth` writes beside it."""
-    try:
-        manifest = json.loads((path.parent / "manifest.json").read_text("utf-8"))
-        artifacts = manifest["artifacts"].values()
-        environment = next(
-            it["environment"]
-            for it in artifacts
-            if isinstance(it, dict) and it.get("properties", {}).get("templateFile") == path.name
-        )
-        account, region = _ENVIRONMENT.fullmatch(environment).groups()  # type: ignore[union-attr]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
-        # There need not be one, and it may be of a version that says this in another way.
-        return None, None
-    return tuple(None if it.startswith("unknown-") else it for it in (account, region))  # type: ignore[return-value]
+    made_for = stack_in_app(path)
+    return PreviousTemplate(
+        file, sections["Resources"], sections, made_for.account, made_for.region, made_for.name
+    )
 
 
 def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:

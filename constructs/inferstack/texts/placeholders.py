@@ -41,6 +41,7 @@ LIST_TOKEN = rf"#\{{{_HELD}\}}"
 _ANY_TOKEN = re.compile(rf"[$#]\{{{_CDK_TOKEN}\}}")
 # CDK's value for a look-up that is not in cdk.context.json yet: the CLI looks it up after the app has run.
 _NOT_LOOKED_UP = "dummy-value-for-"
+_SUBNETS_NOT_LOOKED_UP = frozenset({"p-12345", "p-67890", "s-12345", "s-67890"})
 _OPAQUE = re.compile(rf"[$#]\{{(?:Token\[|{_SOURCE}:)|{BEGINNING}")
 # A number that stands for a CDK token is further below zero than any real value.
 _TOKEN_NUMBER = -1e280
@@ -51,7 +52,7 @@ def is_opaque(value: object) -> bool:
     match value:
         case str():
             # A quick test first: most texts have no brace.
-            return ("{" in value and _OPAQUE.search(value) is not None) or _NOT_LOOKED_UP in value
+            return ("{" in value and _OPAQUE.search(value) is not None) or awaits_look_up(value)
         case int() | float():
             return -math.inf < value < _TOKEN_NUMBER
         case [str() as only]:
@@ -62,7 +63,7 @@ def is_opaque(value: object) -> bool:
 
 def awaits_look_up(text: str) -> bool:
     """True for a text that CDK has yet to look up; the app then runs once more with the result."""
-    return _NOT_LOOKED_UP in text
+    return _NOT_LOOKED_UP in text or text in _SUBNETS_NOT_LOOKED_UP
 
 
 def is_list_token(text: str) -> bool:

@@ -123,7 +123,7 @@ def no_longer_serverless(update: Update) -> Iterator[Problem]:
 def _stops_being_serverless(update: Update) -> bool | None:
     """False if it becomes serverless, None if nothing changes about that."""
     before, after = _are_serverless(update.before), _are_serverless(update.after)
-    return None if not update.same_endpoint or before is None or before == after else before
+    return None if not update.same_endpoint or None in (before, after) or before == after else before
 
 
 def _of_first_variant(update: Update, key: str) -> SpecPath:

@@ -157,7 +157,7 @@ def kept_by_endpoint(update: Update) -> Resources:
     retained = _retained(update) if update.new_fleet else set()
     keys = [key for key, (kept, *_) in _KEPT.items() if kept in retained]
     before, config = deployed.variants(update.before), update.after.get(ENDPOINT_CONFIG)
-    if not keys or config is None:
+    if not keys or config is None or not deployed.variants(update.after):
         return update.after
     properties = dict(deployed.properties_of(config))
     properties["ProductionVariants"] = [

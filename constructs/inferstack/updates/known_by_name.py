@@ -85,17 +85,17 @@ _NAMES_ANYWHERE = {
     COMPOSITE_ALARM_TYPE: "AlarmName",
     DASHBOARD_TYPE: "DashboardName",
 }
-_OF_A_STACK = {**_NAMES_OF_HOSTING, **_NAMES_ANYWHERE}
+_OF_A_STACK = {**_NAMES_OF_HOSTING, **_NAMES_ANYWHERE, LOG_GROUP_TYPE: "LogGroupName"}
 _OF_THE_ACCOUNT = (BUCKET_TYPE, MANAGED_POLICY_TYPE, ROLE_TYPE)
 """Types whose names other regions share. That of a bucket is taken in every account."""
 
 
 @update_rule("IS858", effect="refused", source=f"{USER_GUIDE}/aws-properties-name.html")
 def named_under_another_id(update: Update) -> Iterator[Problem]:
-    """A resource of an app's own stack gets another logical id, and keeps its name.
+    """A resource of an app's own stack gets another logical id or another stack, and keeps its name.
 
-    To CloudFormation it is another resource, which is made first: the old one still has the name. CDK makes
-    logical ids of the ids of a construct and of those around it.
+    To CloudFormation it is another resource, which is made while the old one still has the name. CDK makes
+    logical ids of the ids of a construct and of those around it. A nested stack is another stack, too.
     """
     kept = [
         (update.changes[it].type, deployed.shown(old), *ids)
@@ -106,15 +106,28 @@ def named_under_another_id(update: Update) -> Iterator[Problem]:
     ]
     if kept:
         (type_name, name, old, new), *others = sorted(kept, key=lambda it: it[0] != ENDPOINT_TYPE)
-        also = f", and so do those of {listed([it[1] for it in others], last='and')}" if others else ""
-        message = (
-            f"the logical id of `{name}` ({type_name}) changes from `{old}` to `{new}`{also}: CloudFormation "
-            "makes new ones first, while the old ones still have the names"
-        )
-        fix = (
-            "keep the ids of the construct and of the constructs around it, or give each resource its old "
-            "logical id: `override_logical_id`"
-        )
+        what, rest = f"`{name}` ({type_name})", listed([it[1] for it in others], last="and")
+        if update.other_stack is None:
+            also = f", and so do those of {rest}" if others else ""
+            message = (
+                f"the logical id of {what} changes from `{old}` to `{new}`{also}: CloudFormation "
+                "makes new ones first, while the old ones still have the names"
+            )
+            fix = (
+                "keep the ids of the construct and of the constructs around it, or give each resource its "
+                "old logical id: `override_logical_id`"
+            )
+        else:
+            old, new = update.other_stack
+            also = f" with {rest}" if others else ""
+            message = (
+                f"{what} moves from the stack `{old}` to `{new}`{also}: a new one cannot be made as long as "
+                "the old stack has the name"
+            )
+            fix = (
+                "keep the stack and its name (`stack_name`), retain and import what moves, remove it in a "
+                "deployment before this one, or write another `endpoint_name`"
+            )
         yield Problem(_NAME, message, fix)
 
 

@@ -1,10 +1,10 @@
-"""What an update changes about the role's rights, and whether its new policies fit IAM's quota."""
+"""What an update changes about the role's rights, whether policies fit IAM's quota, and which ones stay."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from inferstack.catalog.resource_types import MANAGED_POLICY_TYPE, ROLE_TYPE
+from inferstack.catalog.resource_types import COMPONENT_TYPE, MANAGED_POLICY_TYPE, ROLE_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Resources, entries, shown
+from inferstack.endpoint.deployed import Resources, entries, properties_of, references, shown, type_of
 from inferstack.endpoint.permissions import Right, attached, rights
 from inferstack.endpoint.place import NOWHERE
 from inferstack.endpoint.stack import Stack
@@ -40,6 +40,46 @@ def policies_at_once(update: Update) -> Iterator[Problem]:
         yield Problem(update.written(("execution_role",)), message, fix)
 
 
+@update_rule(
+    "IS898",
+    effect="doubtful",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html",
+)
+def stays_behind(update: Update) -> Iterator[Problem]:
+    """A policy of the role, or an inference component, leaves the stack and stays: it has a `DeletionPolicy`.
+
+    Their content is in their logical ids, so every update that changes it leaves one behind.
+    """
+    policies = policies_left(update.before, update.after)
+    components = deployed.of_type(_left(update.before, update.after), COMPONENT_TYPE)
+    kinds = ((policies, "attached to the role, which keeps its rights"), (components, "on the instances"))
+    for names, where in kinds:
+        if names:
+            one = len(names) == 1
+            message = (
+                f"{listed([*names], last='and')} {'leaves' if one else 'leave'} the stack and "
+                f"{'stays' if one else 'stay'} {where}: `DeletionPolicy` says so"
+            )
+            fix = "remove that in a deployment before this one, or delete by hand what stays"
+            yield Problem((), message, fix)
+
+
+def _left(before: Resources, after: Resources) -> Resources:
+    """What leaves the template, and CloudFormation does not delete."""
+    gone = {it: one for it, one in before.items() if it not in after}
+    return {it: one for it, one in gone.items() if str(one.get("DeletionPolicy")).startswith("Retain")}
+
+
+def policies_left(before: Resources, after: Resources) -> Resources:
+    """Policies that leave the template and stay attached to a role of the stack."""
+    return {
+        logical_id: one
+        for logical_id, one in _left(before, after).items()
+        if type_of(one) == MANAGED_POLICY_TYPE
+        and not after.keys().isdisjoint(references(properties_of(one).get("Roles")))
+    }
+
+
 def _policies(resources: Resources) -> dict[str, deployed.Properties]:
     """The policies of the role, without the one of those who invoke the endpoint."""
     found = deployed.of_type(resources, MANAGED_POLICY_TYPE)
@@ -54,6 +94,7 @@ def _named(resources: Resources) -> Iterator[str]:
 
 def changed_rights(before: Resources, after: Resources) -> str:
     """What the role gains and loses, as text; empty if nothing about its policies changes."""
+    after = {**after, **policies_left(before, after)}
     stacks = [Stack(it, {}, lambda _, __: NOWHERE, None) for it in (before, after)]
     named = [attached(it) for it in stacks]
     if set(_policies(before)) == set(_policies(after)) and named[0] == named[1]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog.resource_types import SCALING_POLICY_TYPE, TARGET_TYPE
 from inferstack.endpoint import deployed
-from inferstack.endpoint.deployed import Resources
+from inferstack.endpoint.deployed import Resources, references
 from inferstack.endpoint.scaling import suspended_in
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
@@ -30,7 +30,7 @@ def limit_lowered(update: Update) -> Iterator[Problem]:
     for targets, _ in _SCALED if update.same_endpoint else ():
         before = {_name_now(update, name): it for name, it in targets(update.before).items()}
         for name, target in targets(update.after).items():
-            old, new = before.get(name, {}).get("MaxCapacity"), target["MaxCapacity"]
+            old, new = before.get(name, {}).get("MaxCapacity"), target.get("MaxCapacity")
             if isinstance(old, int) and isinstance(new, int) and new < old:
                 path = update.place(_target_id(update, target), ("MaxCapacity",))
                 message = f"`max_capacity` falls from {old} to {new}: what runs above it is stopped at once"
@@ -105,7 +105,7 @@ def policy_renamed(update: Update) -> Iterator[Problem]:
     before = deployed.of_type(update.before, SCALING_POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
     for logical_id, policy in _changed(update):
-        name, what = policy["PolicyName"], _tracked(update.after, policy)
+        name, what = policy.get("PolicyName"), _tracked(update.after, policy)
         others = [other for tracks, other in tracked if tracks == what and other != name]
         if what is not None and others:
             message = f"the policy `{others[0]}` tracks this metric, and `{name}` would track it, too"
@@ -140,8 +140,8 @@ def policy_name_taken(update: Update) -> Iterator[Problem]:
 def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:
     """Policies that are new or changed, of targets that stay: a new target has no other policies yet."""
     for logical_id, policy in deployed.of_type(update.after, SCALING_POLICY_TYPE).items():
-        target = update.changes[policy["ScalingTargetId"]["Ref"]]
-        stays = target.fate in (Fate.UPDATED, Fate.UNCHANGED)
+        targets = map(update.changes.get, references(policy.get("ScalingTargetId")))
+        stays = any(it is not None and it.fate in (Fate.UPDATED, Fate.UNCHANGED) for it in targets)
         if stays and update.changes[logical_id].fate is not Fate.UNCHANGED:
             yield logical_id, policy
 

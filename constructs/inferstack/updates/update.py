@@ -6,7 +6,7 @@ the model and then the endpoint's configuration, and updates the endpoint.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -66,8 +66,12 @@ class OldPlace(msgspec.Struct, frozen=True):
 
     def is_left(self, account: str | None, region: str | None) -> bool:
         """Whether the stack is deployed to a place that is known to be another one."""
-        pairs = ((self.account, account), (self.region, region))
-        return any(None not in (old, new) and old != new for old, new in pairs)
+        return differ((self.account, self.region), (account, region))
+
+
+def differ(one: Sequence[str | None], other: Sequence[str | None]) -> bool:
+    """Whether two of a kind are known to be different; None is what is not known, and may be anything."""
+    return any(None not in pair and pair[0] != pair[1] for pair in zip(one, other, strict=True))
 
 
 class Update(msgspec.Struct, frozen=True):
@@ -97,7 +101,11 @@ class Update(msgspec.Struct, frozen=True):
     old_place: OldPlace | None = None
     """Where the stack was, as the earlier spec says it; None without one."""
     other_ids: Mapping[str, tuple[str, str]] = {}
-    """In a stack with other resources: the logical ids before and after, of what has got another one."""
+    """The logical ids before and after: in a stack with other resources, of what has got another one; of all,
+    where the endpoint moves to another stack.
+    """
+    other_stack: tuple[str, str] | None = None
+    """The names of the stacks before and after, where the endpoint moves to another one of its app."""
 
     @property
     def region(self) -> str | None:
