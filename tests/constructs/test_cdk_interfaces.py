@@ -48,7 +48,7 @@ def test_api_gateway_invokes_an_endpoint_of_the_app() -> None:
     (logical_id,) = of_type(template, ENDPOINT)
     called = only(template, "AWS::ApiGateway::Method")["Integration"]["Uri"]["Fn::Join"][1]
     assert called[-2:] == [{"Fn::GetAtt": [logical_id, "EndpointName"]}, "/invocations"]
-    invoke, _ = only(template, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    (invoke,) = only(template, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
     assert "sagemaker:InvokeEndpoint" in invoke["Action"]
     assert invoke["Resource"] == {"Ref": logical_id}
 
@@ -59,7 +59,7 @@ def test_api_gateway_invokes_an_imported_endpoint() -> None:
     template = synthesised(chat)
     called = only(template, "AWS::ApiGateway::Method")["Integration"]["Uri"]["Fn::Join"][1]
     assert called[-1].endswith("/endpoints/support-llm/invocations")
-    invoke, _ = only(template, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    (invoke,) = only(template, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
     assert len(invoke["Resource"]) == 2
 
 

@@ -142,7 +142,7 @@ def test_who_invokes_puts_requests_and_gets_results_with_the_key_of_the_bucket(r
     config = {"create": {"bucket": {}}, "output_config": {"kms_key_id": key}}
     change = {"invokers": {}, "endpoint_config": {"async_inference_config": config}}
     policies = of_type(resolve("single", json.dumps(change)), "AWS::IAM::ManagedPolicy")
-    _, _, *statements = policies["InvokerPolicy"]["PolicyDocument"]["Statement"]
+    _, *statements = policies["InvokerPolicy"]["PolicyDocument"]["Statement"]
     objects = [{"Fn::Sub": f"${{AsyncBucket.Arn}}/{it}/*"} for it in ("requests", "responses", "failures")]
     use = ["kms:Decrypt", "kms:GenerateDataKey"]
     assert statements == [
