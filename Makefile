@@ -21,8 +21,12 @@ test: $(READY) ## everything that must hold
 
 dev: $(READY) ## everything that the pages use, and the tests
 
+# More workers than cores: tests wait for Triton, which sleeps a second when it checks or ends a model in Python, and
+# for CDK, which asks every few seconds. At the end, a worker without tests takes those that still wait for another one.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
+
 test-deploy: $(READY) $(NPM) ## every example deployed to an AWS that runs on this machine
-	@$(BIN)/python -m pytest -n auto tests/deploy
+	@$(BIN)/python -m pytest -n $(WORKERS) tests/deploy
 
 # After mypy has read CDK's types, which takes it a minute: from the same cache.
 TYPING := tests/constructs/test_typing.py
@@ -32,9 +36,6 @@ check: $(READY) ## style and types, those of what users write, too
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m pytest $(TYPING)
 
-# More workers than cores: a tenth of the tests wait for Triton, which sleeps a second when it checks or ends a
-# model in Python. At the end, a worker without tests takes those that still wait for another one.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
 unit: $(READY)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore $(TYPING)
 
