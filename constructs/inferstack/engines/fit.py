@@ -11,7 +11,7 @@ from inferstack.catalog.gpus import GpuMemory, gpu_memory
 from inferstack.catalog.instances import COMPUTE_CAPABILITIES, InstanceType
 from inferstack.engines.gpus import BFLOAT16, BFLOAT16_WORDS, SHARE_OF_A_TARGET
 from inferstack.engines.kv_cache import Served, Unknown, kv_heads, token_bytes
-from inferstack.engines.memory import Band, overhead, room_for_cache, tokens_in, weights
+from inferstack.engines.memory import Band, overhead, requests_in, room_for_cache, tokens_in, weights
 from inferstack.engines.model_config import LanguageModel
 
 _VERDICTS = ("yes", "perhaps", "no")
@@ -120,7 +120,8 @@ def with_logged_cache(fit: Fit, tokens: int, wanted: Wanted, context: int) -> Fi
     """The fit with the tokens of the KV cache that a log shows; None if they cannot be those of this fit."""
     if fit.tokens is None or not fit.tokens.least <= tokens <= fit.tokens.most:
         return None
-    held, requests = Band(tokens, tokens), Band(tokens / context, tokens / context)
+    held = Band(tokens, tokens)
+    requests = requests_in(held, context)
     gib = fit.cache.most * tokens / fit.tokens.most
     cache = Band(gib, gib)
     verdict = _verdict(cache, held, requests, wanted)
@@ -151,7 +152,7 @@ def _fit(
     if isinstance(of_token, int) and of_token:
         tokens = tokens_in(cache, of_token)
         if context is not None:
-            requests = Band(tokens.least / context, tokens.most / context)
+            requests = requests_in(tokens, context)
     return Fit(
         host=host,
         tensor_parallel=serving.tensor_parallel,

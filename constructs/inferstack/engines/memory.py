@@ -98,3 +98,8 @@ def tokens_in(cache: Band, of_token: int) -> Band:
     """The tokens that GiB of a KV cache hold, in whole blocks."""
     least, most = (max(0, int(gib * GIB) // (of_token * BLOCK)) * BLOCK for gib in (cache.least, cache.most))
     return Band(least, most)
+
+
+def requests_in(tokens: Band, of_tokens: int) -> Band:
+    """How many requests of so many tokens, prompt and answer together, a cache of this size holds at once."""
+    return Band(tokens.least / of_tokens, tokens.most / of_tokens)

@@ -16,7 +16,7 @@ from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage
 from inferstack.problems import Fix, Problem
-from inferstack.problems.words import ask, did_you_mean_then, likest, listed
+from inferstack.problems.words import ask, counted, did_you_mean_then, likest, listed
 from inferstack.texts.placeholders import is_opaque
 
 PATHS = f"{AWS}/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
@@ -295,7 +295,7 @@ def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
     if build == "Neuron devices" and not accelerators:
         yield f'"{tag}" is a build for {build}', "none"
     elif build in ("CPUs", "GPUs") and (build == "GPUs") != bool(gpus):
-        yield f'"{tag}" is a build for {build}', f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"
+        yield f'"{tag}" is a build for {build}', counted(gpus, "GPU") if gpus else "no GPU"
 
 
 @error("IS706", PATHS)

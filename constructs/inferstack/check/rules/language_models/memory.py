@@ -9,10 +9,11 @@ from inferstack.catalog.instances import InstanceType
 from inferstack.check.rules.language_models.model_files import OF_MODELS, Described
 from inferstack.engines.gpus import SHARE_OF_A_TARGET
 from inferstack.engines.kv_cache import Served
-from inferstack.engines.memory import Band, overhead, requested, room_for_cache, weights
+from inferstack.engines.memory import Band, overhead, requested, requests_in, room_for_cache, weights
 from inferstack.facts.scaling import policies_of, scaled_with, tracks_requests_at_once
 from inferstack.facts.walk import PlacedContainer, runs_of
 from inferstack.problems import Problem
+from inferstack.problems.words import counted
 
 _MEMORY = "https://docs.vllm.ai/en/latest/configuration/conserving_memory.html"
 
@@ -39,7 +40,7 @@ def _too_large(described: Described, host: InstanceType, visible: int) -> Proble
     if on_each.least <= have:
         return None
     degree = serving.tensor_parallel * serving.pipeline_parallel
-    needed = f"the weights take at least {on_each.least:.1f} GiB on each of {degree} GPU{'s' * (degree > 1)}"
+    needed = f"the weights take at least {on_each.least:.1f} GiB on each of {counted(degree, 'GPU')}"
     there = f"one of {host.name} has {memory.most:.1f}"
     if on_each.least <= memory.most:
         there += f", of which vLLM takes {have:.1f}"
@@ -147,8 +148,7 @@ def _room(described: Described, host: InstanceType, visible: int, tokens: int) -
     # LMI starts as many copies of the model as the GPUs allow, each with a cache.
     several = described.running.name == "lmi"
     caches = max(1, visible // (serving.tensor_parallel * serving.pipeline_parallel)) if several else 1
-    requests = Band(held.least * caches / tokens, held.most * caches / tokens)
-    return CacheRoom(host.name, requests, tokens)
+    return CacheRoom(host.name, requests_in(Band(held.least * caches, held.most * caches), tokens), tokens)
 
 
 @OF_MODELS.warning("IS394", _MEMORY)
